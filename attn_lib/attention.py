@@ -1,0 +1,208 @@
+"""Scaled dot-product attention: compare, scale, normalise, mix."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attn_lib._arrays import as_float_array, working_dtype
+from attn_lib.masks import Alignment, causal_mask
+from attn_lib.softmax import _softmax
+
+
+class AttentionTrace(NamedTuple):
+    """Every intermediate result of one attention call, in the order it is computed."""
+
+    raw: NDArray[np.floating]  #: q @ kᵀ, shape (..., n_q, n_k)
+    scaled: NDArray[np.floating]  #: raw · scale, shape (..., n_q, n_k)
+    masked: NDArray[np.floating]  #: scaled, with -inf where attention is not allowed
+    weights: NDArray[np.floating]  #: softmax of masked over the keys; rows sum to 1 or are 0
+    output: NDArray[np.floating]  #: weights @ v, shape (..., n_q, d_v)
+
+
+@overload
+def scaled_dot_product_attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: ArrayLike | None = ...,
+    is_causal: bool = ...,
+    causal_alignment: Alignment = ...,
+    scale: float | None = ...,
+    enable_gqa: bool = ...,
+    return_trace: Literal[False] = ...,
+) -> NDArray[np.floating]: ...
+@overload
+def scaled_dot_product_attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    mask: ArrayLike | None = ...,
+    is_causal: bool = ...,
+    causal_alignment: Alignment = ...,
+    scale: float | None = ...,
+    enable_gqa: bool = ...,
+    return_trace: Literal[True],
+) -> AttentionTrace: ...
+def scaled_dot_product_attention(
+    q,
+    k,
+    v,
+    *,
+    mask=None,
+    is_causal=False,
+    causal_alignment="top-left",
+    scale=None,
+    enable_gqa=False,
+    return_trace=False,
+):
+    r"""Return :math:`\mathrm{softmax}(q k^T / \sqrt{d_k})\, v`.
+
+    Parameters
+    ----------
+    q : array_like, shape (..., n_q, d_k)
+        Queries: what each position looks for.
+    k : array_like, shape (..., n_k, d_k)
+        Keys: what each position offers to be found by.
+    v : array_like, shape (..., n_k, d_v)
+        Values: what each position hands over. Leading axes of `q`, `k` and `v` broadcast.
+    mask : array_like, broadcastable to (..., n_q, n_k), optional
+        Boolean: True where attention is allowed. Floating point: added to the scaled
+        scores. The same meaning as PyTorch's ``attn_mask``.
+    is_causal : bool
+        Keep every query from later keys. May be given together with `mask`.
+    causal_alignment : {"top-left", "bottom-right"}
+        What "later" means when ``n_q != n_k``; see `causal_mask`.
+    scale : float, optional
+        Factor on the raw scores. Default ``1 / sqrt(d_k)``.
+    enable_gqa : bool
+        Grouped-query attention: `q` of shape (..., H, n_q, d_k) has a multiple of the
+        heads of `k` and `v`; each key/value head serves that many neighbouring query heads.
+    return_trace : bool
+        Return every intermediate result instead of the output alone.
+
+    Returns
+    -------
+    ndarray, shape (..., n_q, d_v), or AttentionTrace
+        In the widest of the input types; float16 is computed in float32. A query with
+        nothing to attend to gets zero weights and a zero output, never NaN. The inputs
+        are not changed.
+
+    Raises
+    ------
+    TypeError
+        If an input is not made of real numbers.
+    ValueError
+        If the shapes do not fit together; the message says which sizes differ.
+
+    References
+    ----------
+    Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1, equation 1.
+
+    Examples
+    --------
+    >>> q = [[2, 1]]
+    >>> k = [[2, 1], [1, 0], [0, -1]]
+    >>> v = [[10, 0], [0, 8], [1, 1]]
+    >>> scaled_dot_product_attention(q, k, v).round(4)
+    array([[8.8291, 0.8582]])
+    >>> scaled_dot_product_attention(q, k, v, return_trace=True).weights.round(4)
+    array([[0.8816, 0.1057, 0.0127]])
+    """
+    q, k, v = (as_float_array(a, name) for a, name in ((q, "q"), (k, "k"), (v, "v")))
+    if enable_gqa:
+        k, v = _repeat_heads(q, k, v)
+    batch_shape = _check_shapes(q, k, v)
+    dtype = np.result_type(q, k, v)
+    wide = working_dtype(dtype)
+    q, k, v = (a.astype(wide, copy=False) for a in (q, k, v))
+    n_q, n_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
+    if scale is None:
+        scale = 1 / math.sqrt(d_k) if d_k else 1.0
+
+    raw = q @ k.swapaxes(-1, -2)  # (..., n_q, d_k) @ (..., d_k, n_k) -> (..., n_q, n_k)
+    scaled = raw * wide.type(scale)  # (..., n_q, n_k)
+    masked = scaled
+    if mask is not None:
+        masked = _apply_mask(masked, mask, (*batch_shape, n_q, n_k))
+    if is_causal:
+        allowed = causal_mask(n_q, n_k, causal_alignment)
+        masked = np.where(allowed, masked, wide.type(-np.inf))
+    weights = _softmax(masked)  # (..., n_q, n_k), each row sums to 1
+    output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
+
+    if return_trace:
+        trace = (raw, scaled, masked, weights, output)
+        return AttentionTrace(*(a.astype(dtype, copy=False) for a in trace))
+    return output.astype(dtype, copy=False)
+
+
+def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> tuple[int, ...]:
+    """Return the common leading shape, or say in one sentence what does not fit."""
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        if array.ndim < 2:
+            raise ValueError(
+                f"{name}: expected shape (..., n, d), got {array.shape}; "
+                f"for a single vector pass {name}[None, :]."
+            )
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"expected q and k of the same width d_k, got q {q.shape} and k {k.shape}; "
+            "a query can only be compared with keys of its own length."
+        )
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"expected one value for each key, got k {k.shape} and v {v.shape}; "
+            "make their second-to-last sizes (n_k) equal."
+        )
+    try:
+        return np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError as error:
+        raise ValueError(
+            f"expected leading axes that broadcast, got q {q.shape}, k {k.shape} and "
+            f"v {v.shape}; if q has more heads than k and v, pass enable_gqa=True."
+        ) from error
+
+
+def _repeat_heads(q: NDArray, k: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+    if min(q.ndim, k.ndim, v.ndim) < 3:
+        raise ValueError(
+            "enable_gqa: expected q, k and v of shape (..., H, n, d), "
+            f"got q {q.shape}, k {k.shape} and v {v.shape}; add the axis of heads."
+        )
+    heads, key_heads, value_heads = q.shape[-3], k.shape[-3], v.shape[-3]
+    if 0 in (key_heads, value_heads) or heads % key_heads or heads % value_heads:
+        raise ValueError(
+            "enable_gqa: expected the heads of q to be a multiple of those of k and v, "
+            f"got {heads}, {key_heads} and {value_heads}."
+        )
+    return (
+        np.repeat(k, heads // key_heads, axis=-3),
+        np.repeat(v, heads // value_heads, axis=-3),
+    )
+
+
+def _apply_mask(
+    scaled: NDArray[np.floating], mask: ArrayLike, scores_shape: tuple[int, ...]
+) -> NDArray[np.floating]:
+    mask = np.asarray(mask)
+    if mask.dtype.kind not in "bf":
+        raise TypeError(
+            f"mask: expected booleans (True = may attend) or floats to add, got dtype {mask.dtype}; "
+            "convert 0/1 with .astype(bool)."
+        )
+    try:
+        mask = np.broadcast_to(mask, scores_shape)
+    except ValueError as error:
+        raise ValueError(
+            f"mask: expected a shape that broadcasts to (..., n_q, n_k) = {scores_shape}, "
+            f"got {mask.shape}."
+        ) from error
+    if mask.dtype.kind == "b":
+        return np.where(mask, scaled, scaled.dtype.type(-np.inf))
+    return scaled + mask.astype(scaled.dtype, copy=False)

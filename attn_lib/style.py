@@ -1,0 +1,104 @@
+"""One look for every figure of the course."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: One colour for each role, from the Okabe-Ito palette, which colour-blind readers can tell apart.
+QUERY = "#0072B2"
+KEY = "#D55E00"
+VALUE = "#007A5A"
+OUTPUT = "#8F4A80"
+INK = "#1F2430"
+MUTED = "#5F6673"
+FACE = "#FFFFFF"
+
+#: Width at which a figure is drawn and shown, in inches of 96 CSS pixels. Narrow, so that
+#: the letters are still readable when a phone shrinks it.
+WIDTH = 5.2
+
+#: Low to high without passing through grey, dark ends readable under white or dark digits.
+SCORE_COLOURS = "PuOr_r"
+WEIGHT_COLOURS = "Blues"
+
+_RC: dict[str, Any] = {
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": FACE,
+    "axes.labelcolor": INK,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.titlecolor": INK,
+    "figure.facecolor": FACE,
+    "font.family": "DejaVu Sans",
+    "font.size": 11,
+    "hatch.linewidth": 0.6,
+    "legend.frameon": False,
+    "savefig.facecolor": FACE,
+    "text.color": INK,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+}
+
+
+@contextmanager
+def course_style() -> Iterator[None]:
+    """Draw everything inside the ``with`` block in the course's style.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> with course_style():
+    ...     axes = Figure().add_subplot()
+    >>> axes.spines["top"].get_visible()
+    False
+    """
+    import matplotlib as mpl
+
+    with mpl.rc_context(_RC):
+        yield
+
+
+def new_figure(height: float, width: float = WIDTH) -> Figure:
+    """Return an empty figure of the course's width; call it inside `course_style`.
+
+    Parameters
+    ----------
+    height, width : float
+        In inches of 96 CSS pixels, positive.
+
+    Raises
+    ------
+    ValueError
+        If a size is not positive.
+
+    Examples
+    --------
+    >>> with course_style():
+    ...     new_figure(height=2.0).get_size_inches().tolist()
+    [5.2, 2.0]
+    """
+    from matplotlib.figure import Figure
+
+    if height <= 0 or width <= 0:
+        raise ValueError(f"new_figure: expected positive inches, got {width} × {height}.")
+    # Figure itself, not pyplot: no global state, nothing to close, no backend to choose.
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def bare(axes: Axes) -> Axes:
+    """Remove ticks and frame from `axes`, for diagrams that have no scale."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    axes.spines[:].set_visible(False)
+    return axes
