@@ -1,0 +1,8 @@
+"""The book's own Sphinx extensions, set up together under one name in _config.yml."""
+
+
+def setup(app):
+    """Set up every extension of this folder."""
+    for name in ("citations", "library_cache", "offline", "page_checks", "quiz"):
+        app.setup_extension(f"{__name__}.{name}")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+"""Execute every page again when attn_lib or the locked packages change.
+
+The cache of executed pages compares only the pages' own code, so each state of the library
+gets a cache of its own. The path is part of Sphinx's environment: when it changes, Sphinx
+also reads every page anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+
+def library_hash(root: Path) -> str:
+    """Return a hash of all code the pages import.
+
+    Parameters
+    ----------
+    root : Path
+        The folder that holds attn_lib and requirements.txt.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+    """
+    files = [*sorted(root.glob("attn_lib/**/*.py")), root / "requirements.txt"]
+    digest = hashlib.sha256()
+    for file in files:
+        content = file.read_bytes()
+        digest.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def _choose_cache(app, config):
+    cache = Path(app.outdir).parent / ".jupyter_cache" / library_hash(Path(app.srcdir))
+    config.nb_execution_cache_path = str(cache)
+    # attn_lib.widgets reads this in the kernels, which inherit it.
+    os.environ["ATTN_LIB_RENDER"] = "static"
+
+
+def setup(app):
+    """Register the extension."""
+    app.connect("config-inited", _choose_cache)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

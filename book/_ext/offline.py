@@ -1,0 +1,69 @@
+"""Warn of everything on a produced page that a browser would fetch from another host.
+
+Ordinary links stay allowed: a reader chooses to follow them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from sphinx.util import logging
+
+from .html_scan import tags
+
+logger = logging.getLogger(__name__)
+
+FETCHING = ("src", "srcset", "poster", "data", "href", "xlink:href", "action", "style")
+# `<link rel=…>` of these kinds names a page and fetches nothing.
+PASSIVE_LINKS = {"author", "canonical", "license", "next", "prev", "search"}
+REMOTE = re.compile(r"(?:^|[\s,(\"'])((?:https?:)?//[^\s\"')]+)", re.IGNORECASE)
+
+
+def remote_references(html: str) -> list[str]:
+    """Return what the page would fetch from another host.
+
+    Parameters
+    ----------
+    html : str
+        A whole page.
+
+    Returns
+    -------
+    list of str
+        Each as "tag attribute=address".
+
+    Examples
+    --------
+    >>> remote_references('<a href="https://a.org">A</a><script src="//b.org/c.js"></script>')
+    ['script src=//b.org/c.js']
+    """
+    found = []
+    for tag, attributes in tags(html):
+        if tag == "a":
+            continue
+        if tag == "link" and set((attributes.get("rel") or "").split()) <= PASSIVE_LINKS:
+            continue
+        for name in FETCHING:
+            for address in REMOTE.findall(attributes.get(name) or ""):
+                found.append(f"{tag} {name}={address}")
+    return found
+
+
+def _check_pages(app, exception):
+    if exception or app.builder.format != "html":
+        return
+    for page in sorted(Path(app.outdir).rglob("*.html")):
+        for reference in remote_references(page.read_text(encoding="utf-8")):
+            logger.warning(
+                "%s names another host: %s. Keep a copy below book/assets instead.",
+                page.relative_to(app.outdir),
+                reference,
+                type="offline",
+            )
+
+
+def setup(app):
+    """Register the extension."""
+    app.connect("build-finished", _check_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,78 @@
+"""Warn of a code cell that was not executed, and of an image without real alternative text."""
+
+from __future__ import annotations
+
+import re
+
+from docutils import nodes
+from sphinx.util import logging
+
+from .html_scan import tags
+
+logger = logging.getLogger(__name__)
+
+MAY_STAY_UNEXECUTED = "skip-execution"
+# What tools write when nobody gave a text: matplotlib's repr, or the file's name.
+FIGURE_REPR = re.compile(r"<\w+ size", re.IGNORECASE)
+PATH = re.compile(r"\S*\.(png|jpe?g|gif|svg|webp|pdf)|data:\S*|\S*/\S*", re.IGNORECASE)
+
+
+def alt_problem(alt: str | None) -> str | None:
+    """Return what is wrong with an alternative text, or None.
+
+    Examples
+    --------
+    >>> alt_problem("../_images/weights.png")
+    'is a path'
+    >>> alt_problem("Three bars: 0.88, 0.11 and 0.01.")
+    """
+    if alt is None:
+        return "is missing"
+    alt = alt.strip()
+    if not alt:
+        return "is empty"
+    if FIGURE_REPR.match(alt):
+        return "is a figure's repr"
+    if PATH.fullmatch(alt):
+        return "is a path"
+    return None
+
+
+def _check_cells(app, doctree):
+    for cell in doctree.findall(nodes.container):
+        if cell.get("nb_element") != "cell_code" or cell.get("exec_count") is not None:
+            continue
+        source = cell.astext().strip()
+        if not source or MAY_STAY_UNEXECUTED in cell["cell_metadata"].get("tags", []):
+            continue
+        logger.warning(
+            "a code cell was not executed: %r. Execute it, or tag it %r.",
+            source.splitlines()[0],
+            MAY_STAY_UNEXECUTED,
+            location=cell,
+            type="page_checks",
+        )
+
+
+def _check_images(app, pagename, templatename, context, doctree):
+    for tag, attributes in tags(context.get("body") or ""):
+        if tag != "img":
+            continue
+        problem = alt_problem(attributes.get("alt"))
+        if problem:
+            logger.warning(
+                "the alternative text of an image %s (src %.60s, alt %r). "
+                "Say in words what the image shows.",
+                problem,
+                attributes.get("src"),
+                attributes.get("alt"),
+                location=pagename,
+                type="page_checks",
+            )
+
+
+def setup(app):
+    """Register the extension."""
+    app.connect("doctree-read", _check_cells)
+    app.connect("html-page-context", _check_images)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,270 @@
+"""The quiz directive: one question, its options, and an explanation for every option.
+
+::
+
+    :::{quiz} which-shape
+    What is the shape of `scores`?
+
+    - [ ] `(n_k, n_q)`
+
+      That would be keys times queries.
+    - [x] `(n_q, n_k)`
+
+      One row for each query, one column for each key.
+    :::
+
+On a page, quiz.js turns it into radio buttons with a verdict. Without JavaScript the same HTML
+is the question, its options, and a fold with every explanation. Other builders get plain
+paragraphs.
+"""
+
+from __future__ import annotations
+
+import re
+from string import ascii_uppercase
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+logger = logging.getLogger(__name__)
+
+ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+MARK = re.compile(r"\[([ xX])\]\s+")
+
+
+class quiz(nodes.General, nodes.Element):  # noqa: N801, docutils names nodes in lower case
+    """A quiz: its question, its options, its explanations."""
+
+
+class quiz_question(nodes.General, nodes.TextElement):  # noqa: N801
+    """The first paragraph of the question."""
+
+
+class quiz_option(nodes.General, nodes.TextElement):  # noqa: N801
+    """One option."""
+
+
+class quiz_explanations(nodes.General, nodes.Element):  # noqa: N801
+    """The explanations of all options."""
+
+
+class quiz_explanation(nodes.General, nodes.Element):  # noqa: N801
+    """The explanation of one option."""
+
+
+class QuizError(ValueError):
+    """A quiz is not written as it has to be."""
+
+
+def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_explanation]:
+    first = item[0] if len(item) else None
+    mark = None
+    if isinstance(first, nodes.paragraph) and isinstance(first[0], nodes.Text):
+        mark = MARK.match(first[0])
+    if mark is None:
+        raise QuizError(
+            f"expected '[ ]' or '[x]', a blank and a text at the start of option {letter}, "
+            f"got {item.astext().splitlines()[0] if len(item) else 'nothing'!r}."
+        )
+    if len(item) == 1:
+        raise QuizError(
+            f"expected an explanation below option {letter}, got none; "
+            "add an indented paragraph after a blank line."
+        )
+    rest = nodes.Text(first[0][mark.end() :])
+    option = quiz_option("", "", rest, *first[1:], letter=letter)
+    right = mark.group(1) != " "
+    return option, quiz_explanation("", *item[1:], letter=letter, right=right)
+
+
+def read_quiz(content: nodes.Element, identifier: str) -> quiz:
+    """Make a quiz of its parsed content.
+
+    Parameters
+    ----------
+    content : Element
+        The parsed Markdown: paragraphs, at last a list of options.
+    identifier : str
+
+    Raises
+    ------
+    QuizError
+        If the content is not a question with well-formed options.
+    """
+    if not ID.fullmatch(identifier):
+        raise QuizError(
+            "expected an id of lower-case words joined by hyphens, such as 'which-shape', "
+            f"got {identifier!r}."
+        )
+    *question, options = content.children or [None]
+    if not isinstance(options, nodes.bullet_list):
+        raise QuizError(
+            "expected a list of options ('- [ ] …') at the end, got no option; "
+            "nothing may follow the list."
+        )
+    if not question or not isinstance(question[0], nodes.paragraph):
+        raise QuizError("expected a question, a paragraph, above the options, got none.")
+    pairs = [_read_option(*pair) for pair in zip(options, ascii_uppercase, strict=False)]
+    if len(pairs) < 2:
+        raise QuizError(f"expected at least two options, got {len(pairs)}.")
+    right = sum(explanation["right"] for _, explanation in pairs)
+    if right != 1:
+        raise QuizError(f"expected exactly one right option, marked '[x]', got {right}.")
+
+    result = quiz("", ids=[f"quiz-{identifier}"])
+    result += quiz_question("", "", *question[0].children)
+    result += question[1:]
+    result += [option for option, _ in pairs]
+    result += quiz_explanations("", *(explanation for _, explanation in pairs))
+    return result
+
+
+class QuizDirective(SphinxDirective):
+    """Read ``:::{quiz} id``."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        identifier = self.arguments[0]
+        content = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, content)
+        try:
+            result = read_quiz(content, identifier)
+            self._claim(identifier)
+        except QuizError as error:
+            logger.warning(
+                "quiz %s: %s", identifier, error, location=self.get_location(), type="quiz"
+            )
+            return []
+        self.set_source_info(result)
+        return [result]
+
+    def _claim(self, identifier: str):
+        owners = _owners(self.env)
+        if identifier in owners:
+            raise QuizError(
+                "expected an id that no other quiz has, "
+                f"got one that stands on {owners[identifier]} already."
+            )
+        owners[identifier] = f"page {self.env.docname}"
+
+
+def _owners(env) -> dict[str, str]:
+    if not hasattr(env, "quiz_owners"):
+        env.quiz_owners = {}
+    return env.quiz_owners
+
+
+def _forget_page(app, env, docname):
+    env.quiz_owners = {
+        identifier: owner
+        for identifier, owner in _owners(env).items()
+        if owner != f"page {docname}"
+    }
+
+
+def _merge(app, env, docnames, other):
+    _owners(env).update(_owners(other))
+
+
+class PlainQuiz(SphinxPostTransform):
+    """Turn quizzes into paragraphs for builders that do not write HTML."""
+
+    default_priority = 900
+
+    def run(self, **kwargs):
+        if self.app.builder.format == "html":
+            return
+        for node in list(self.document.findall(quiz)):
+            node.replace_self(list(_plain(node)))
+
+
+def _plain(node: quiz):
+    for child in node:
+        if isinstance(child, quiz_question):
+            yield nodes.paragraph("", "", *child.children)
+        elif isinstance(child, quiz_option):
+            yield nodes.paragraph("", "", nodes.Text(f"{child['letter']}. "), *child.children)
+        elif isinstance(child, quiz_explanations):
+            for explanation in child:
+                yield nodes.paragraph("", _verdict(explanation))
+                yield from explanation
+        else:
+            yield child
+
+
+def _verdict(explanation: quiz_explanation) -> str:
+    return f"{explanation['letter']}: {'Right' if explanation['right'] else 'Not quite'}."
+
+
+def _visit_quiz(self, node):
+    self.body.append(f'<div class="quiz" id="{node["ids"][0]}">\n<fieldset>\n')
+
+
+def _depart_quiz(self, node):
+    self.body.append("</div>\n")
+
+
+def _visit_question(self, node):
+    self.body.append('<legend class="quiz-question">')
+
+
+def _depart_question(self, node):
+    self.body.append("</legend>\n")
+
+
+def _visit_option(self, node):
+    name = node.parent["ids"][0]
+    letter = node["letter"]
+    self.body.append(
+        f'<div class="quiz-option"><input type="radio" name="{name}" id="{name}-{letter}" '
+        f'value="{letter}"><label for="{name}-{letter}"><span class="quiz-letter">{letter}</span>'
+        '<span class="quiz-text">'
+    )
+
+
+def _depart_option(self, node):
+    self.body.append("</span></label></div>\n")
+
+
+def _visit_explanations(self, node):
+    self.body.append(
+        "</fieldset>\n"
+        '<button type="button" class="quiz-check" hidden>Check answer</button>\n'
+        '<div class="quiz-status" role="status"></div>\n'
+        '<details class="quiz-answers"><summary>Answer and explanations</summary>\n'
+    )
+
+
+def _depart_explanations(self, node):
+    self.body.append("</details>\n")
+
+
+def _visit_explanation(self, node):
+    right = " data-right" if node["right"] else ""
+    self.body.append(
+        f'<div class="quiz-explanation" data-option="{node["letter"]}"{right}>'
+        f'<p class="quiz-verdict">{_verdict(node)}</p>\n'
+    )
+
+
+def _depart_explanation(self, node):
+    self.body.append("</div>\n")
+
+
+def setup(app):
+    """Register the extension."""
+    app.add_node(quiz, html=(_visit_quiz, _depart_quiz))
+    app.add_node(quiz_question, html=(_visit_question, _depart_question))
+    app.add_node(quiz_option, html=(_visit_option, _depart_option))
+    app.add_node(quiz_explanations, html=(_visit_explanations, _depart_explanations))
+    app.add_node(quiz_explanation, html=(_visit_explanation, _depart_explanation))
+    app.add_directive("quiz", QuizDirective)
+    app.add_post_transform(PlainQuiz)
+    app.connect("env-purge-doc", _forget_page)
+    app.connect("env-merge-info", _merge)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,168 @@
+"""What the tests of the book share: tiny books, and pages that are watched while they run."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import shutil
+import threading
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import axe_playwright_python
+import pytest
+import yaml
+
+FIXTURES = Path(__file__).parent / "fixtures"
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="session")
+def tiny_book(root, tmp_path_factory):
+    """Make a book of one page with the course's own _config.yml, extensions and assets.
+
+    Returns a function of the page's name in fixtures/, which gives the book's folder.
+    """
+
+    def make(page: str) -> Path:
+        folder = tmp_path_factory.mktemp(page)
+        book = folder / "book"
+        book.mkdir()
+        for name in ("_config.yml", "requirements.txt"):
+            shutil.copy(root / name, folder)
+        for name in ("_ext", "assets"):
+            (book / name).symlink_to(root / "book" / name)
+        shutil.copy(root / "book" / "references.bib", book)
+        (folder / "attn_lib").symlink_to(root / "attn_lib")
+        shutil.copy(FIXTURES / f"{page}.md", book / "index.md")
+        toc = {"format": "jb-book", "root": "book/index"}
+        (folder / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf-8")
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def build_tiny_book(tiny_book, jupyter_book, tmp_path_factory):
+    """Make a tiny book and build it into a folder outside of it."""
+
+    def build(page: str, *options: str):
+        return jupyter_book(tiny_book(page), tmp_path_factory.mktemp(f"{page}-built"), *options)
+
+    return build
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serve a folder without a line in the log for each request."""
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def book_url(built_book):
+    """The address of the book, served as `make serve` does."""
+    handler = functools.partial(QuietHandler, directory=built_book)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def _is_local(address: str) -> bool:
+    parts = urlsplit(address)
+    return parts.scheme in {"file", "data", "blob"} or parts.hostname == "127.0.0.1"
+
+
+class WatchedPage:
+    """A page of which every error and every request is noted."""
+
+    def __init__(self, page):
+        self.page = page
+        self.problems: list[str] = []
+        self.requests: list[str] = []
+        page.on("console", self._note_message)
+        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        page.on("request", self._note_request)
+        page.on("requestfailed", lambda request: self.problems.append(f"failed: {request.url}"))
+        page.on("response", self._note_response)
+
+    def _note_message(self, message):
+        if message.type in {"error", "warning"}:
+            self.problems.append(f"console {message.type}: {message.text}")
+
+    def _note_request(self, request):
+        self.requests.append(request.url)
+        if not _is_local(request.url):
+            self.problems.append(f"another host: {request.url}")
+
+    def _note_response(self, response):
+        if response.status >= 400:
+            self.problems.append(f"status {response.status}: {response.url}")
+
+    def open(self, address: str):
+        """Load the address and wait until its formulas stand."""
+        self.page.goto(address, wait_until="load")
+        self.page.evaluate("window.MathJax?.startup?.promise")
+        # The theme and scroll.js act once the formulas have changed the layout.
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+
+    def overflow(self) -> int:
+        """How many pixels the page is wider than the window."""
+        return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+    def axe(self) -> list[str]:
+        """What the accessibility checker finds, a line for each element."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
+        # Without preload axe does not fetch the style sheets, which file:// refuses.
+        found = self.page.evaluate(
+            """tags => axe.run(document, {
+                 preload: false, resultTypes: ["violations"], runOnly: {type: "tag", values: tags},
+               })""",
+            AXE_TAGS,
+        )
+        return [
+            f"{violation['id']}: {violation['help']}: {node['html'][:200]}"
+            for violation in found["violations"]
+            for node in violation["nodes"]
+        ]
+
+
+@pytest.fixture(scope="module")
+def browser_context(chromium):
+    """A function of the options that gives one context for each kind, so pages share a cache."""
+    contexts = {}
+
+    def get(**options):
+        key = tuple(sorted(options.items()))
+        if key not in contexts:
+            theme, width = options.pop("theme"), options.pop("width")
+            contexts[key] = chromium.new_context(
+                color_scheme=theme,
+                viewport={"width": width, "height": 800},
+                reduced_motion="reduce",
+                **options,
+            )
+        return contexts[key]
+
+    yield get
+    for context in contexts.values():
+        context.close()
+
+
+@pytest.fixture
+def watch(browser_context):
+    """Open a watched page: a function of the colour scheme, the width and further options."""
+    pages = []
+
+    def open_page(theme: str = "light", width: int = 1280, **options) -> WatchedPage:
+        pages.append(browser_context(theme=theme, width=width, **options).new_page())
+        return WatchedPage(pages[-1])
+
+    yield open_page
+    for page in pages:
+        page.close()

@@ -1,0 +1,80 @@
+"""What the pages say in figures is what attn_lib computes."""
+
+import re
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from attn_lib import scaled_dot_product_attention
+from attn_lib.mistakes import catalogue
+
+Q = np.array([[2.0, 1.0]])
+K = np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
+V = np.array([[10.0, 0.0], [0.0, 8.0], [1.0, 1.0]])
+TRACE = scaled_dot_product_attention(Q, K, V, return_trace=True)
+
+# Decimals typed into prose, and what they have to equal when rounded alike. Everything else
+# comes from a cell by `glue`.
+TYPED_DECIMALS = {
+    "orientation": {"3.2": 3.2},  # the number of a section, in the paper cited
+    "dot-products": {
+        "0.005": 0.5 * 10.0**-2,  # half a unit of the second digit
+        "0.1": TRACE.weights[0, 1],
+        "0.8": TRACE.weights[0, 1] * V[1, 1],
+    },
+    "glossary": {},
+    "index": {},
+}
+
+
+def text_of(page):
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("main").get_text()
+
+
+def prose(root, page):
+    source = (root / "book" / f"{page}.md").read_text(encoding="utf-8")
+    source = re.sub(r"\A---\n.*?\n---\n", "", source, flags=re.DOTALL)
+    source = re.sub(r"^```.*?^```", "", source, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"`[^`]*`", "", source)
+
+
+@pytest.mark.parametrize("page", TYPED_DECIMALS)
+def test_every_decimal_typed_into_prose_is_one_we_recompute(root, page):
+    expected = TYPED_DECIMALS[page]
+    assert set(re.findall(r"\d+\.\d+", prose(root, page))) == set(expected)
+    for typed, value in expected.items():
+        digits = len(typed.split(".")[1])
+        assert f"{value:.{digits}f}" == typed
+
+
+def test_the_worked_example_is_printed_exactly_and_rounded(built_book):
+    text = text_of(built_book / "book" / "dot-products.html")
+    with np.printoptions(precision=4, suppress=True):
+        for name, step in TRACE._asdict().items():
+            assert f"{name:8}{step[0]}" in text
+        rounded = TRACE.weights[0].round(2)
+        assert repr((rounded, rounded @ V)) in text
+    for figures in ("[ 3.5355  1.4142 -0.7071]", "[0.8816 0.1057 0.0127]", "[8.8291 0.8582]"):
+        assert figures in text
+    assert "elsewhere with the output [8.81, 0.89]" in text
+
+
+def test_the_table_of_mistakes_shows_what_each_gives(built_book):
+    page = built_book / "book" / "dot-products.html"
+    tables = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table")
+    rows = [
+        # The page has typographic apostrophes.
+        [cell.get_text().replace("’", "'") for cell in row.find_all("td")]
+        for table in tables
+        for row in table.find_all("tr")
+    ]
+    for mistake in catalogue("attention"):
+        a, b = mistake.wrong(Q, K, V)[0]
+        assert [mistake.sentence, f"[{a:.4f}, {b:.4f}]"] in rows
+
+
+def test_the_heads_of_the_largest_llama_are_counted(built_book):
+    text = text_of(built_book / "book" / "orientation.html")
+    layers, heads = map(int, re.search(r"(\d+) layers of (\d+) query heads", text).groups())
+    assert f"That makes {layers * heads} softmaxes" in text

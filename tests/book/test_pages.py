@@ -1,0 +1,262 @@
+"""Every page of the built book, opened in Chromium as a reader opens it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+import yaml
+
+from attn_lib.mistakes import catalogue
+from book._ext.html_scan import tags
+
+ROOT = Path(__file__).resolve().parents[2]
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+CHAPTERS = [f"{name}.html" for name in [TOC["root"], *(c["file"] for c in TOC["chapters"])]]
+PAGES = [*CHAPTERS, "search.html"]
+# What a phone on a slow line loads in a few seconds, pictures of all slider positions included.
+PAGE_LIMIT = 1_200_000
+
+for_each_page = pytest.mark.parametrize("name", PAGES)
+for_each_chapter = pytest.mark.parametrize("name", CHAPTERS)
+
+
+@pytest.fixture
+def address(built_book, request):
+    """A function of origin and page."""
+
+    def make(origin: str, name: str) -> str:
+        if origin == "file":
+            return (built_book / name).as_uri()
+        return f"{request.getfixturevalue('book_url')}/{name}"
+
+    return make
+
+
+@for_each_page
+@pytest.mark.parametrize("origin", ["file", "http"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_a_page_opens_cleanly(watch, address, name, origin, theme, width):
+    watched = watch(theme, width)
+    watched.open(address(origin, name))
+    page = watched.page
+    assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert watched.overflow() <= 0
+
+    unset = page.evaluate(
+        "[...document.querySelectorAll('.math')].filter(e => !e.querySelector('mjx-container'))"
+        ".map(e => e.textContent)"
+    )
+    assert unset == []
+    wrong = page.locator("mjx-merror, [data-mml-node=merror], mjx-container [fill=red]")
+    assert wrong.all_inner_texts() == []
+
+    # Both origins give the same document, so one look by the checker is enough.
+    if origin == "file":
+        assert watched.axe() == []
+    assert watched.problems == []
+
+
+@pytest.mark.parametrize(
+    ("button", "navigation"),
+    [("Toggle primary sidebar", "Main"), ("Toggle secondary sidebar", "Contents")],
+)
+def test_the_menus_of_a_phone_open(watch, address, button, navigation):
+    watched = watch(width=375)
+    watched.open(address("file", "book/orientation.html"))
+    page = watched.page
+    menu = page.get_by_role("navigation", name=navigation, exact=True)
+    assert not menu.is_visible()
+    page.get_by_role("button", name=button).first.click()
+    menu.wait_for(state="visible")
+    assert watched.axe() == []
+    assert watched.problems == []
+
+
+@for_each_chapter
+def test_every_slider_moves_picture_and_text_by_keyboard(watch, address, name):
+    watched = watch()
+    watched.open(address("file", name))
+    for slider in watched.page.locator(".attn-explore input[type=range]").all():
+        figure = slider.locator("xpath=ancestor::figure")
+        state = (
+            "figure => [figure.querySelector('img').src,"
+            " figure.querySelector('figcaption').innerText]"
+        )
+        seen = [figure.evaluate(state)]
+        slider.focus()
+        at_the_end = slider.input_value() == slider.get_attribute("max")
+        watched.page.keyboard.press("ArrowLeft" if at_the_end else "ArrowRight")
+        seen.append(figure.evaluate(state))
+        (picture, text), (moved_picture, moved_text) = seen
+        label = figure.get_attribute("id"), slider.get_attribute("id")
+        assert moved_picture != picture, label
+        assert moved_text != text, label
+        assert figure.locator("img").get_attribute("alt").split() == moved_text.split(), label
+        output = slider.locator("xpath=following-sibling::output").inner_text()
+        assert output == slider.get_attribute("aria-valuetext"), label
+    assert watched.problems == []
+
+
+@for_each_chapter
+def test_every_option_of_every_quiz_is_explained_by_keyboard(watch, address, name):
+    watched = watch()
+    watched.open(address("file", name))
+    for quiz in watched.page.locator(".quiz").all():
+        options = quiz.locator("input[type=radio]")
+        verdicts = []
+        for i in range(options.count()):
+            options.nth(i).focus()
+            watched.page.keyboard.press("Space")
+            watched.page.keyboard.press("Enter")
+            verdict, _, explanation = quiz.locator("[role=status]").inner_text().partition("\n")
+            assert explanation.strip(), (quiz.get_attribute("id"), i)
+            verdicts.append(verdict)
+        assert sorted(verdicts) == ["Not quite."] * (len(verdicts) - 1) + ["Right."]
+    assert watched.problems == []
+
+
+def test_the_book_has_sliders_and_quizzes(watch, address):
+    # Without this the two tests above could pass by looking at nothing.
+    watched = watch()
+    watched.open(address("file", "book/dot-products.html"))
+    assert watched.page.locator(".attn-explore input[type=range]").count() >= 1
+    assert watched.page.locator(".quiz").count() >= 2
+
+
+@for_each_chapter
+def test_without_javascript_a_page_has_no_dead_controls(watch, address, name):
+    page = watch(java_script_enabled=False).page
+    page.goto(address("file", name))
+    assert not [s for s in page.locator("input[type=range]").all() if s.is_visible()]
+    assert not [b for b in page.locator(".quiz button").all() if b.is_visible()]
+    for image in page.locator("figure img").all():
+        assert image.evaluate("image => image.complete && image.naturalWidth > 0")
+
+
+@pytest.mark.parametrize("origin", ["file", "http"])
+def test_the_search_finds_a_chapter(watch, address, origin):
+    watched = watch()
+    watched.open(address(origin, "book/index.html"))
+    page = watched.page
+    page.keyboard.press("Control+k")
+    page.keyboard.type("scorecard")
+    page.keyboard.press("Enter")
+    result = page.locator("#search-results li a").first
+    result.wait_for()
+    assert urlsplit(result.get_attribute("href")).path.endswith("book/dot-products.html")
+    assert watched.problems == []
+
+
+@pytest.mark.parametrize("origin", ["file", "http"])
+def test_the_front_door_leads_to_the_welcome_page(watch, address, origin):
+    watched = watch()
+    watched.page.goto(address(origin, "index.html"))
+    watched.page.wait_for_url("**/book/index.html")
+    watched.page.wait_for_load_state()
+    assert watched.problems == []
+
+
+def test_the_theme_button_changes_the_theme(watch, address):
+    watched = watch()
+    watched.open(address("file", "book/index.html"))
+    seen = set()
+    for _ in range(3):
+        watched.page.get_by_role("button", name="Color mode").click()
+        seen.add(watched.page.evaluate("document.documentElement.dataset.theme"))
+    assert seen == {"light", "dark"}
+
+
+@pytest.mark.parametrize("name", ["book/index.html", "book/orientation.html", "search.html"])
+def test_a_page_has_one_search_box_and_no_button_without_use(watch, address, name):
+    watched = watch()
+    watched.open(address("file", name))
+    page = watched.page
+    buttons = [
+        button.get_attribute("aria-label") or button.get_attribute("title")
+        for button in page.locator(
+            "#pst-primary-sidebar button, .article-header-buttons button"
+        ).all()
+        if button.is_visible()
+    ]
+    assert buttons.count("Search") == 1
+    rest = {"Search", "Color mode", "Toggle primary sidebar", "Toggle secondary sidebar"}
+    assert set(buttons) <= rest
+    assert page.locator("a[href*='mybinder'], a[href*='colab'], .thebe-button").count() == 0
+
+
+@pytest.fixture(scope="module")
+def anchors(built_book):
+    """The ids of every page."""
+    return {
+        page.relative_to(built_book).as_posix(): {
+            attributes["id"]
+            for _, attributes in tags(page.read_text(encoding="utf-8"))
+            if "id" in attributes
+        }
+        for page in built_book.rglob("*.html")
+        # The theme leaves templates of its own there.
+        if page.relative_to(built_book).parts[0] != "_static"
+    }
+
+
+def test_links_within_the_book_lead_somewhere(built_book, anchors):
+    base = "https://book.invalid/"
+    dead, followed = [], 0
+    for page in anchors:
+        for tag, attributes in tags((built_book / page).read_text(encoding="utf-8")):
+            target = attributes.get("href") or attributes.get("src")
+            if not target or target.startswith("data:"):
+                continue
+            parts = urlsplit(urljoin(base + page, target))
+            if f"{parts.scheme}://{parts.netloc}/" != base:
+                continue
+            followed += 1
+            path, anchor = unquote(parts.path).lstrip("/"), unquote(parts.fragment)
+            if not (built_book / path).is_file() or (anchor and anchor not in anchors[path]):
+                dead.append(f"{page}: <{tag}> {target}")
+    assert followed > 100
+    assert dead == []
+
+
+@pytest.mark.parametrize("mistake", catalogue(), ids=lambda mistake: mistake.id)
+def test_the_section_that_explains_a_mistake_exists(anchors, mistake):
+    page, _, anchor = mistake.section.partition("#")
+    assert anchor in anchors[f"book/{page}.html"]
+
+
+def test_no_id_stands_twice_on_a_page(built_book):
+    for page in (built_book / name for name in PAGES):
+        ids = [
+            attributes["id"]
+            for _, attributes in tags(page.read_text(encoding="utf-8"))
+            if "id" in attributes
+        ]
+        assert sorted(ids) == sorted(set(ids)), page.name
+
+
+def test_no_page_is_heavier_than_the_limit(built_book):
+    sizes = {page: (built_book / page).stat().st_size for page in PAGES}
+    report = ", ".join(f"{page} {size / 1000:.0f} kB" for page, size in sizes.items())
+    assert max(sizes.values()) <= PAGE_LIMIT, report
+
+
+def test_the_watch_notices_errors_and_other_hosts(watch, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<meta charset=utf-8><div style='width: 5000px'>wide</div><img src=missing.png>"
+        "<script>console.error('noted'); throw new Error('thrown')</script>"
+        "<img src='http://another-host.invalid/a.png'>",
+        encoding="utf-8",
+    )
+    watched = watch(width=375)
+    watched.open(page.as_uri())
+    problems = "\n".join(watched.problems)
+    assert "console error: noted" in problems
+    assert "error: thrown" in problems
+    assert f"failed: {(tmp_path / 'missing.png').as_uri()}" in problems
+    assert "another host: http://another-host.invalid/a.png" in problems
+    assert watched.overflow() > 0
+    assert any(finding.startswith("image-alt: ") for finding in watched.axe())

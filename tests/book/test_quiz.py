@@ -1,0 +1,203 @@
+"""The quiz directive: what it refuses, what it writes, how a reader uses it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+QUIZ = "#quiz-which-shape"
+EXPLANATIONS = {
+    "A": "That is the shape of",
+    "B": "So it has",
+    "C": "No axis belongs to queries twice.",
+}
+
+
+@pytest.fixture(scope="module")
+def bad_build(build_tiny_book):
+    return build_tiny_book("bad-quizzes")
+
+
+@pytest.fixture(scope="module")
+def quiz_address(build_tiny_book):
+    build = build_tiny_book("good-quiz")
+    assert build.status == 0, build.tail()
+    return (build.html / "book" / "index.html").as_uri()
+
+
+@pytest.mark.parametrize(
+    ("identifier", "message"),
+    [
+        ("no-option", "expected a list of options ('- [ ] …') at the end, got no option"),
+        ("no-question", "expected a question, a paragraph, above the options, got none"),
+        ("one-option", "expected at least two options, got 1"),
+        ("none-right", "expected exactly one right option, marked '[x]', got 0"),
+        ("two-right", "expected exactly one right option, marked '[x]', got 2"),
+        ("no-explanation", "expected an explanation below option B, got none"),
+        ("no-mark", "at the start of option B, got 'that'"),
+        ("Not An Id", "expected an id of lower-case words joined by hyphens"),
+        ("twice", "expected an id that no other quiz has, got one that stands on page book/index"),
+    ],
+)
+def test_a_mistake_in_a_quiz_is_reported_in_words(bad_build, identifier, message):
+    reports = re.findall(
+        rf"index\.md:\d+: WARNING: quiz {identifier}: (.*)$", bad_build.output, re.MULTILINE
+    )
+    assert len(reports) == 1
+    assert message in reports[0]
+
+
+def test_a_mistake_in_a_quiz_fails_the_build(bad_build):
+    assert bad_build.status == 1
+
+
+def test_other_builders_write_paragraphs(build_tiny_book):
+    build = build_tiny_book("good-quiz", "--builder", "custom", "--custom-builder", "text")
+    assert build.status == 0, build.tail()
+    text = (build.html.parent / "text" / "book" / "index.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line]
+    start = lines.index('What is the shape of "scores", when n_q \\ne n_k?')
+    assert lines[start + 1] == "Each query is compared with each key."
+    assert lines[start + 2] == 'A. "(n_k, n_q)"'
+    assert lines[start + 3] == "B. (n_q, n_k), a *row* for each query"
+    assert "A: Not quite." in lines
+    assert lines[lines.index("B: Right.") + 1] == "Row i compares query i with every key."
+
+
+def test_the_question_names_the_group_and_each_option_its_button(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    group = watched.page.get_by_role("group", name="What is the shape of scores")
+    buttons = group.get_by_role("radio")
+    assert buttons.count() == 3
+    assert group.get_by_role("radio", name="A (n_k, n_q)").count() == 1
+    assert {buttons.nth(i).get_attribute("name") for i in range(3)} == {"quiz-which-shape"}
+
+
+@pytest.mark.parametrize(("letter", "verdict"), [("A", "Not quite."), ("B", "Right.")])
+def test_an_answer_by_keyboard_shows_its_explanation(watch, quiz_address, letter, verdict):
+    watched = watch()
+    watched.open(quiz_address)
+    page = watched.page
+    status = page.locator(f"{QUIZ} [role=status]")
+    answers = page.locator(f"{QUIZ} details")
+    assert status.inner_text() == ""
+    assert not answers.is_visible()
+
+    page.locator(f"{QUIZ} input").first.focus()
+    page.keyboard.press("Space")
+    for _ in range("ABC".index(letter)):
+        page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Check answer"
+    page.keyboard.press("Enter")
+    assert status.inner_text().startswith(verdict)
+    shown = {option for option, text in EXPLANATIONS.items() if text in status.inner_text()}
+    assert shown == {letter}
+
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+    page.keyboard.press("Enter")
+    for text in EXPLANATIONS.values():
+        assert text in answers.inner_text()
+    assert watched.problems == []
+
+
+def test_enter_on_an_option_checks_it(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    watched.page.locator(f"{QUIZ} input").nth(1).focus()
+    watched.page.keyboard.press("Space")
+    watched.page.keyboard.press("Enter")
+    assert watched.page.locator(f"{QUIZ} [role=status]").inner_text().startswith("Right.")
+
+
+def test_a_check_without_an_answer_asks_for_one(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    watched.page.locator(f"{QUIZ} button").click()
+    assert watched.page.locator(f"{QUIZ} [role=status]").inner_text() == "Choose an answer first."
+    assert not watched.page.locator(f"{QUIZ} details").is_visible()
+
+
+def test_another_choice_takes_the_verdict_away(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    options = watched.page.locator(f"{QUIZ} input")
+    options.nth(1).check()
+    watched.page.locator(f"{QUIZ} button").click()
+    options.nth(2).check()
+    assert watched.page.locator(f"{QUIZ} [role=status]").inner_text() == ""
+
+
+def test_without_javascript_a_fold_holds_answer_and_explanations(watch, quiz_address):
+    page = watch(java_script_enabled=False).page
+    page.goto(quiz_address)
+    assert not page.locator(f"{QUIZ} button").is_visible()
+    answers = page.locator(f"{QUIZ} details")
+    explanation = answers.get_by_text(EXPLANATIONS["C"])
+    assert not explanation.is_visible()
+    answers.locator("summary").click()
+    assert explanation.is_visible()
+    verdicts = answers.locator(".quiz-verdict").all_inner_texts()
+    assert verdicts == ["A: Not quite.", "B: Right.", "C: Not quite."]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [375, 1280])
+def test_an_answered_quiz_is_accessible_and_fits(watch, quiz_address, theme, width):
+    watched = watch(theme, width)
+    watched.open(quiz_address)
+    for letter in "AB":
+        watched.page.locator(f"{QUIZ} input[value={letter}]").check()
+        watched.page.locator(f"{QUIZ} button").click()
+        watched.page.locator(f"{QUIZ} details").evaluate("fold => { fold.open = true }")
+        assert watched.axe() == []
+        assert watched.overflow() <= 0
+
+
+def test_the_keyboard_scrolls_a_wide_formula(watch, quiz_address):
+    watched = watch(width=375)
+    watched.open(quiz_address)
+    formula = watched.page.get_by_role("group", name="Formula, scrolls sideways")
+    formula.focus()
+    watched.page.keyboard.press("ArrowRight")
+    watched.page.wait_for_function(
+        "formula => formula.scrollLeft > 0", arg=formula.element_handle(), timeout=5000
+    )
+
+
+def test_a_formula_that_fits_is_no_stop_for_the_keyboard(watch, quiz_address):
+    watched = watch(width=2400)
+    watched.open(quiz_address)
+    formula = watched.page.locator('mjx-container[display="true"]')
+    assert formula.count() == 1
+    assert formula.get_attribute("tabindex") is None
+
+
+@pytest.mark.parametrize("command", [r"\color{red}{x}", r"\require{cancel}x", r"\ce{H2O}"])
+def test_mathjax_fetches_no_extension(watch, quiz_address, command):
+    watched = watch()
+    watched.open(quiz_address)
+    before = len(watched.requests)
+    assert before > 0
+    watched.page.evaluate("tex => MathJax.tex2svgPromise(tex).then(() => null)", command)
+    watched.page.wait_for_load_state("networkidle")
+    assert watched.requests[before:] == []
+
+
+def test_a_formula_has_no_menu_that_could_fetch_more(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    before = len(watched.requests)
+    watched.page.locator("mjx-container").first.click(button="right")
+    assert watched.page.locator(".CtxtMenu_Menu").count() == 0
+    assert watched.requests[before:] == []
+
+
+def test_screen_readers_get_each_formula_as_mathml(watch, quiz_address):
+    watched = watch()
+    watched.open(quiz_address)
+    formulas = watched.page.locator("mjx-container").count()
+    assert formulas == watched.page.locator("mjx-container mjx-assistive-mml math").count() > 0

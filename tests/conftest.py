@@ -1,0 +1,98 @@
+"""What tests of several rooms share: the project's root, a browser, the built book."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# Chromium's own sandbox refuses to run as root; the rest keeps it from asking other hosts.
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@dataclass(frozen=True)
+class Build:
+    """One run of jupyter-book."""
+
+    status: int
+    output: str
+    html: Path
+
+    def tail(self) -> str:
+        return self.output[-4000:]
+
+
+def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
+    """Build the book in `source` into the empty folder `output`, warnings as errors."""
+    command = Path(sys.executable).with_name("jupyter-book")
+    strict = ["-W", "--keep-going", "-n"]
+    run = subprocess.run(
+        [command, "build", source, *strict, "--path-output", output, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
+    return Build(run.returncode, plain, output / "_build" / "html")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The project's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def jupyter_book():
+    """`run_jupyter_book`."""
+    return run_jupyter_book
+
+
+@pytest.fixture(scope="session")
+def book_build(tmp_path_factory) -> Build:
+    """The course's book, built once from an empty folder; it may have failed."""
+    return run_jupyter_book(ROOT, tmp_path_factory.mktemp("book"))
+
+
+@pytest.fixture(scope="session")
+def built_book(book_build) -> Path:
+    """The folder with the book's HTML."""
+    if book_build.status:
+        pytest.fail(f"The book does not build:\n{book_build.tail()}")
+    return book_build.html
+
+
+# Playwright keeps an event loop running in this thread. Ended with the module, it does not
+# stand in the way of other modules' asyncio.run.
+@pytest.fixture(scope="module")
+def chromium():
+    """A Playwright browser, launched from the system's Chromium."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        reason = "There is no Chromium here (Debian: apt-get install chromium)."
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
