@@ -1,0 +1,147 @@
+"""How an answer differs from the right one, in words, and which mistake explains it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.mistakes import Mistake, appearances
+
+
+def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> str:
+    """Say how `got` differs from `expected`, or return "" if it does not.
+
+    Type, shape, kind of number, finiteness and values are compared in this order, and the
+    first that differs is told, since the later ones mean nothing without it.
+
+    Parameters
+    ----------
+    got
+        Anything.
+    expected : ndarray
+    tolerance : (float, float)
+        Relative and absolute tolerance on the values.
+
+    Examples
+    --------
+    >>> difference([[1.0, 2.0]], np.array([1.0, 2.0]), (1e-4, 1e-5))
+    'expected shape (2,), got (1, 2).'
+    """
+    problem = form_problem(got, expected)
+    if problem:
+        return problem
+    array = _as_numbers(got).astype(np.float64)
+    relative, absolute = tolerance
+    wrong = ~np.isclose(array, expected, rtol=relative, atol=absolute)
+    if not wrong.any():
+        return ""
+    where = _first(wrong)
+    told = f"expected {expected[where]:.6g}, got {array[where]:.6g}"
+    if array.size == 1:
+        return f"{told}."
+    return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
+
+
+def form_problem(got: Any, expected: NDArray) -> str:
+    """Say how `got` differs from `expected` in type, shape, kind of number or finiteness."""
+    array = _as_numbers(got)
+    if array is None:
+        return _describe_type(got, expected)
+    if array.shape != expected.shape:
+        if array.ndim == expected.ndim == 1:
+            return f"expected {expected.size} numbers, got {array.size}."
+        return f"expected shape {shape_text(expected)}, got {shape_text(array)}."
+    if array.dtype.kind not in "iuf":
+        return f"expected real numbers, got dtype {array.dtype}."
+    wrong_finite = np.isfinite(array) != np.isfinite(expected)
+    if wrong_finite.any():
+        where = _first(wrong_finite)
+        at = f" at {_position(where)}" if where else ""
+        return (
+            f"expected finite numbers, got {array[where]}{at} "
+            f"({wrong_finite.sum()} of {array.size} entries)."
+        )
+    return ""
+
+
+def diagnose(got, expected, target, args, tolerance, row) -> Mistake | None:
+    """Return the catalogued mistake that gives this very answer, if there is one."""
+    if target is None:
+        return None
+    for mistake, wrong_function in appearances(target):
+        with np.errstate(all="ignore"):
+            try:
+                wrong = row_of(np.asarray(wrong_function(*copy.deepcopy(args))), row)
+            except (ValueError, IndexError):  # this way of going wrong does not fit these shapes
+                continue
+        tells_apart = wrong.shape != expected.shape or difference(wrong, expected, tolerance)
+        if tells_apart and _same_numbers(got, wrong, tolerance):
+            return mistake
+    return None
+
+
+def row_of(result: NDArray, row: int | None) -> NDArray:
+    """Return the row of a result that was asked for, or all of it."""
+    return result if row is None else result[row]
+
+
+def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> bool:
+    array = _as_numbers(got)
+    if array is None or array.shape != wrong.shape or array.dtype.kind not in "iuf":
+        return False
+    relative, absolute = tolerance
+    return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
+
+
+def tolerance_for(got: Any, expected: NDArray) -> tuple[float, float]:
+    """Relative and absolute tolerance for what the learner computed, by its precision.
+
+    float64 and float32 share one, since a float64 result may come of float32 steps. The
+    absolute one grows with the largest number expected: the small numbers beside it are sums
+    of such large ones, and as uncertain.
+    """
+    array = _as_numbers(got)
+    half = array is not None and array.dtype == np.float16
+    size = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+    return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * size)
+
+
+def _as_numbers(value: Any) -> NDArray | None:
+    """Return `value` as a plain array if it is a number, an array or nested lists of numbers."""
+    if value is None or isinstance(value, (str, bytes, dict, set)):
+        return None
+    try:
+        array = np.array(value, subok=False)
+    except Exception:  # an object may raise anything when asked for its numbers
+        return None
+    return array if array.dtype.kind in "biufc" else None
+
+
+def _describe_type(got: Any, expected: NDArray) -> str:
+    if expected.ndim == 0:
+        wanted = "a number"
+    elif expected.ndim == 1:
+        wanted = f"{expected.size} numbers"
+    else:
+        wanted = f"an array of shape {shape_text(expected)}"
+    if got is None:
+        return f"expected {wanted}, got None. Is there a `return`, or a value still to fill in?"
+    if got is Ellipsis:
+        return f"expected {wanted}, got the placeholder `...`. Fill it in."
+    return f"expected {wanted}, got {type(got).__name__}."
+
+
+def shape_text(array: NDArray) -> str:
+    """Return the shape as a message names it."""
+    return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(where)[0])
+
+
+def _position(index: tuple[int, ...]) -> str:
+    return f"[{', '.join(map(str, index))}]"
