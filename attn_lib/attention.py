@@ -153,7 +153,7 @@ def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> tuple[int, ...]:
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(
             f"expected q and k of the same width d_k, got q {q.shape} and k {k.shape}; "
-            "a query can only be compared with keys of its own length."
+            "a query can only be compared with keys of its own width."
         )
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(
@@ -193,8 +193,8 @@ def _apply_mask(
     mask = np.asarray(mask)
     if mask.dtype.kind not in "bf":
         raise TypeError(
-            f"mask: expected booleans (True = may attend) or floats to add, got dtype {mask.dtype}; "
-            "convert 0/1 with .astype(bool)."
+            f"mask: expected booleans (True = may attend) or floats to add, "
+            f"got dtype {mask.dtype}; convert 0/1 with .astype(bool)."
         )
     try:
         mask = np.broadcast_to(mask, scores_shape)

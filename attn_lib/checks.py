@@ -18,6 +18,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -26,13 +27,25 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from attn_lib.mistakes import TARGETS, Mistake, appearances
+from attn_lib._comparison import (
+    diagnose,
+    difference,
+    form_problem,
+    row_of,
+    shape_text,
+    tolerance_for,
+)
+from attn_lib.mistakes import Mistake
 from attn_lib.personal import checked_id
+from attn_lib.targets import TARGETS
 
 #: Modules of attn_lib that hold answers. Calling one of them is not a learner's own work.
-ANSWER_MODULES = ("attention.py", "masks.py", "mistakes.py", "softmax.py")
+ANSWER_MODULES = ("attention.py", "masks.py", "mistakes.py", "softmax.py", "targets.py")
+
+#: Columns of a report. ``nbgrader validate`` cuts off what stands beyond 83.
+WIDTH = 80
 
 _CAUSE = "Likely cause: "
 
@@ -41,8 +54,9 @@ _CAUSE = "Likely cause: "
 class CheckResult:
     """What one check found."""
 
-    title: str
+    name: str  #: what was looked at
     message: str = ""  #: what is wrong; empty when the check passed
+    given: str = ""  #: the shapes it was called with
     mistake: str | None = None  #: id of the catalogued mistake that gives this very answer
     only_form: bool = False  #: the check looked at how the answer is written, not at what it says
 
@@ -106,7 +120,7 @@ class Checks:
         so, and the id of nobody is returned for the cell to go on with.
         """
         if "learner_id" not in self.names:
-            problem = "it is not filled in. Go to the first code cell, put in your id and run it."
+            problem = "not there yet. Put your id into its cell near the top."
         else:
             try:
                 return checked_id(self.names["learner_id"])
@@ -137,7 +151,7 @@ class Checks:
         *args
             Its arguments. It gets copies, and changing them is a failure.
         target : str, optional
-            The key in `attn_lib.mistakes.TARGETS` of the function this one has to equal.
+            The key in `attn_lib.targets.TARGETS` of the function this one has to equal.
             Its catalogued mistakes are named when one of them gives the answer found.
         expected : array_like, optional
             The right result. Default: what the target gives for `args`.
@@ -145,32 +159,33 @@ class Checks:
         function, found = self._find(name)
         if not found:
             return
-        title = _call_title(name, args)
         if not callable(function):
-            problem = f"expected a function, got {type(function).__name__}."
-            return self._record(name, problem)
+            return self._record(name, f"expected a function, got {type(function).__name__}.")
+        shapes = _shapes(args)
         given = copy.deepcopy(args)
         try:
             got, borrowed = _call_and_watch(function, given)
         except NotImplementedError:
-            return self._record(title, "not written yet.")
+            return self._record(name, "not written yet.")
         except KeyboardInterrupt:
             self._record(
-                title, "it was stopped before it returned. Is there a loop that does not end?"
+                name,
+                "it was stopped before it returned. Is there a loop that does not end?",
+                given=shapes,
             )
             raise ChecksFailed(self._report()) from None
         except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
-            return self._record(title, _describe_error(error))
+            return self._record(name, _describe_error(error), given=shapes)
         if borrowed:
-            return self._record(title, f"it calls attn_lib's own {borrowed}. Write it yourself.")
+            return self._record(name, f"it calls attn_lib's own {borrowed}. Write it yourself.")
         changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
         if changed:
             return self._record(
-                title,
+                name,
                 f"it changed its argument number {changed[0] + 1}. Compute a new array "
                 "(x = x - 1) in place of changing the one given (x -= 1).",
             )
-        self._compare(title, got, expected, target, args, _tolerance(got))
+        self._compare(name, got, expected, target, args, given=shapes)
 
     def value(
         self,
@@ -200,8 +215,7 @@ class Checks:
         got, found = self._find(name)
         if not found:
             return
-        tolerance = _tolerance(got) if decimals is None else (0.0, 1.001 * 10.0**-decimals)
-        self._compare(name, got, expected, target, args, tolerance, row)
+        self._compare(name, got, expected, target, args, row=row, decimals=decimals)
 
     def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
         """Check that a value consists of finite real numbers in this shape.
@@ -215,7 +229,7 @@ class Checks:
         """
         got, found = self._find(name)
         if found:
-            self._record(name, _form_problem(got, np.zeros(shape)), only_form=True)
+            self._record(name, form_problem(got, np.zeros(shape)), only_form=True)
 
     def holds(self, name: str, condition: Callable[[Any], Any], sentence: str) -> None:
         """Check that a value has a property.
@@ -296,40 +310,53 @@ class Checks:
         return earned if grading else None
 
     def _report(self) -> str:
-        return "\n".join(_report(part) for part in self.parts)
+        told: set[str] = set()
+        return "\n".join(line for part in self.parts for line in _report(part, told))
 
     def _find(self, name: str) -> tuple[Any, bool]:
         """Return what the learner called `name`; record when there is no such thing."""
         if name in self.names:
             return self.names[name], True
-        self._record(name, "there is no such name yet. Fill in its cell above and run it.")
+        self._record(
+            name,
+            "not there yet. Fill in its cell above and run it. "
+            "If that cell shows an error, put it right first.",
+        )
         return None, False
 
     def _record(
         self,
-        title: str,
+        name: str,
         message: str = "",
         mistake: Mistake | None = None,
+        *,
+        given: str = "",
         only_form: bool = False,
     ) -> None:
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        result = CheckResult(title, message, mistake.id if mistake else None, only_form)
+        result = CheckResult(name, message, given, mistake.id if mistake else None, only_form)
         self.parts[-1].results.append(result)
 
-    def _compare(self, title, got, expected, target, args, tolerance, row=None) -> None:
+    def _compare(
+        self, name, got, expected, target, args, *, row=None, decimals=None, given=""
+    ) -> None:
         if expected is None and target is None:
-            raise ValueError(f"{title}: expected `target` or `expected`, got neither.")
+            raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
         if expected is None:
-            expected = _row(TARGETS[target](*copy.deepcopy(args)), row)
+            expected = row_of(TARGETS[target](*copy.deepcopy(args)), row)
         expected = np.asarray(expected)
+        if decimals is None:
+            tolerance = tolerance_for(got, expected)
+        else:
+            tolerance = (0.0, 1.001 * 10.0**-decimals)
         problem = difference(got, expected, tolerance)
         if not problem:
-            return self._record(title)
-        mistake = _diagnose(got, expected, target, args, tolerance, row)
+            return self._record(name, given=given)
+        mistake = diagnose(got, expected, target, args, tolerance, row)
         if mistake:
             problem += f"\n{_CAUSE}{mistake.sentence} ({mistake.id}; see {mistake.section})"
-        self._record(title, problem, mistake)
+        self._record(name, problem, mistake, given=given)
 
 
 def named_mistakes(report: str) -> list[str]:
@@ -345,92 +372,8 @@ def named_mistakes(report: str) -> list[str]:
     >>> named_mistakes("Likely cause: It forgets the scale. (no-scale; see dot-products#x)")
     ['no-scale']
     """
-    found = re.findall(rf"{_CAUSE}.*\(([\w-]+); see \S+\)$", report, re.MULTILINE)
+    found = re.findall(rf"{_CAUSE}.*?\(([\w-]+);\s+see\s+\S+\)", report, re.DOTALL)
     return list(dict.fromkeys(found))
-
-
-def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> str:
-    """Say how `got` differs from `expected`, or return "" if it does not.
-
-    Type, shape, kind of number, finiteness and values are compared in this order, and the
-    first that differs is told, since the later ones mean nothing without it.
-
-    Parameters
-    ----------
-    got
-        Anything.
-    expected : ndarray
-    tolerance : (float, float)
-        Relative and absolute tolerance on the values.
-
-    Examples
-    --------
-    >>> difference([[1.0, 2.0]], np.array([1.0, 2.0]), (1e-4, 1e-5))
-    'shape: expected (2,), got (1, 2).'
-    """
-    problem = _form_problem(got, expected)
-    if problem:
-        return problem
-    array = _as_numbers(got).astype(np.float64)
-    relative, absolute = tolerance
-    wrong = ~np.isclose(array, expected, rtol=relative, atol=absolute)
-    if not wrong.any():
-        return ""
-    where = _first(wrong)
-    told = f"expected {expected[where]:.6g}, got {array[where]:.6g}"
-    if array.size == 1:
-        return f"{told}."
-    return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
-
-
-def _form_problem(got: Any, expected: NDArray) -> str:
-    """Say how `got` differs from `expected` in type, shape, kind of number or finiteness."""
-    array = _as_numbers(got)
-    if array is None:
-        return _describe_type(got, expected)
-    if array.shape != expected.shape:
-        if array.ndim == expected.ndim == 1:
-            return f"expected {expected.size} numbers, got {array.size}."
-        return f"shape: expected {_shape(expected)}, got {_shape(array)}."
-    if array.dtype.kind not in "iuf":
-        return f"expected real numbers, got dtype {array.dtype}."
-    wrong_finite = np.isfinite(array) != np.isfinite(expected)
-    if wrong_finite.any():
-        where = _first(wrong_finite)
-        at = f" at {_position(where)}" if where else ""
-        return (
-            f"expected finite numbers, got {array[where]}{at} "
-            f"({wrong_finite.sum()} of {array.size} entries)."
-        )
-    return ""
-
-
-def _diagnose(got, expected, target, args, tolerance, row) -> Mistake | None:
-    """Return the catalogued mistake that gives this very answer, if there is one."""
-    if target is None:
-        return None
-    for mistake, wrong_function in appearances(target):
-        with np.errstate(all="ignore"):
-            try:
-                wrong = _row(np.asarray(wrong_function(*copy.deepcopy(args))), row)
-            except (ValueError, IndexError):  # this way of going wrong does not fit these shapes
-                continue
-        tells_apart = wrong.shape != expected.shape or difference(wrong, expected, tolerance)
-        if tells_apart and _same_numbers(got, wrong, tolerance):
-            return mistake
-    return None
-
-
-def _row(result: NDArray, row: int | None) -> NDArray:
-    return result if row is None else result[row]
-
-
-def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> bool:
-    array = _as_numbers(got)
-    if array is None or array.shape != wrong.shape or array.dtype.kind not in "iuf":
-        return False
-    relative, absolute = tolerance
-    return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
 def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, str | None]:
@@ -454,40 +397,6 @@ def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
     return result, called[0] if called else None
 
 
-def _tolerance(got: Any) -> tuple[float, float]:
-    """Relative and absolute tolerance for what the learner computed, by its precision.
-
-    float64 and float32 share one, since a float64 result may come of float32 steps.
-    """
-    array = _as_numbers(got)
-    return (1e-2, 1e-2) if array is not None and array.dtype == np.float16 else (1e-4, 1e-5)
-
-
-def _as_numbers(value: Any) -> NDArray | None:
-    """Return `value` as a plain array if it is a number, an array or nested lists of numbers."""
-    if value is None or isinstance(value, (str, bytes, dict, set)):
-        return None
-    try:
-        array = np.array(value, subok=False)
-    except Exception:  # an object may raise anything when asked for its numbers
-        return None
-    return array if array.dtype.kind in "biufc" else None
-
-
-def _describe_type(got: Any, expected: NDArray) -> str:
-    if expected.ndim == 0:
-        wanted = "a number"
-    elif expected.ndim == 1:
-        wanted = f"{expected.size} numbers"
-    else:
-        wanted = f"an array of shape {_shape(expected)}"
-    if got is None:
-        return f"expected {wanted}, got None. Is there a `return`, or a value still to fill in?"
-    if got is Ellipsis:
-        return f"expected {wanted}, got the placeholder `...`. Fill it in."
-    return f"expected {wanted}, got {type(got).__name__}."
-
-
 def _describe_error(error: BaseException) -> str:
     """Say what was raised and where in the learner's own code."""
     frames = [
@@ -505,32 +414,38 @@ def _same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _call_title(name: str, args: Sequence[Any]) -> str:
-    shapes = ", ".join(_shape(np.asarray(arg)) if np.ndim(arg) else repr(arg) for arg in args)
-    return f"{name} on {'shapes' if len(args) > 1 else 'shape'} {shapes}"
+def _shapes(args: Sequence[Any]) -> str:
+    """Return " on shapes …" for a message about a call."""
+    shapes = [shape_text(np.asarray(arg)) if np.ndim(arg) else repr(arg) for arg in args]
+    return f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
 
 
-def _shape(array: NDArray) -> str:
-    return "() (a single number)" if array.ndim == 0 else str(array.shape)
-
-
-def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(where)[0])
-
-
-def _position(index: tuple[int, ...]) -> str:
-    return f"[{', '.join(map(str, index))}]"
-
-
-def _report(part: Part) -> str:
+def _report(part: Part, causes_told: set[str]) -> list[str]:
+    """Return the lines about a part. A finding is told once a part, a cause once a cell."""
     if part.passed:
         if all(result.only_form for result in part.results):
-            return f"{part.title}: filled in. Whether it is right is checked when it is graded."
-        return f"{part.title}: ok"
+            return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
+        return [f"{part.title}: ok"]
     lines = [f"{part.title}: not yet"]
+    findings_told: set[tuple[str, str]] = set()
     for result in part.results:
-        if not result.passed:
-            first, *rest = result.message.splitlines()
-            lines.append(f"  - {result.title}: {first}")
-            lines.extend(f"    {line}" for line in rest)
-    return "\n".join(lines)
+        if result.passed or (result.name, result.message) in findings_told:
+            continue
+        findings_told.add((result.name, result.message))
+        finding, *cause = result.message.splitlines()
+        lines += _wrapped(f"  - {result.name}{result.given}: {finding}")
+        for line in cause:
+            if line not in causes_told:
+                lines += _wrapped(f"    {line}")
+        causes_told.update(cause)
+    return lines
+
+
+def _wrapped(line: str) -> list[str]:
+    return textwrap.wrap(
+        line,
+        WIDTH,
+        subsequent_indent="    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

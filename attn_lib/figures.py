@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib import style
 from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.mistakes import score_matrix
 from attn_lib.softmax import softmax
 from attn_lib.style import bare, course_style, new_figure
 
@@ -60,13 +59,13 @@ def soft_lookup(
     with course_style():
         figure = new_figure(height=3.1)
         left, right = figure.subplots(1, 2, width_ratios=[1.15, 1])
-        _plane(left, length * 1.75)
+        _plane(left, length * 1.4)
         for name, key in zip(names, keys, strict=True):
-            _arrow(left, key, style.KEY)
-            _label(left, f"key {name}", key, style.KEY)
+            _arrow(left, key, style.KEY, width=4.5)
+            _label(left, name, key, style.KEY)
         _arrow(left, query[0], style.QUERY)
         left.set_title("what the query is near", loc="left")
-        _label(left, "query", query[0], style.QUERY)
+        _colour_key(left, query=style.QUERY, keys=style.KEY)
 
         right.barh(range(len(keys)), weights, color=style.KEY)
         right.set_yticks(
@@ -85,7 +84,7 @@ def soft_lookup(
 
 
 def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
-    """Draw one query's way through compare, scale, normalise and mix as four bar charts.
+    r"""Draw one query's way through compare, scale, normalise and mix as four bar charts.
 
     Parameters
     ----------
@@ -100,15 +99,18 @@ def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
     Examples
     --------
     >>> _, text = four_steps([[2, 1]], [[2, 1], [1, 0]], [[10, 0], [0, 8]])
-    >>> text
-    'Compare: scores 5, 2. Scale: 3.536, 1.414. Normalise: weights 0.893, 0.107. Mix: output 8.930, 0.856.'
+    >>> print(text.replace(". ", ".\n"))
+    Compare: scores 5, 2.
+    Scale: 3.536, 1.414.
+    Normalise: weights 0.893, 0.107.
+    Mix: output 8.930, 0.856.
     """
     trace = scaled_dot_product_attention(q, k, v, return_trace=True)
     raw, scaled, weights, output = (
         a[0] for a in (trace.raw, trace.scaled, trace.weights, trace.output)
     )
     keys = [f"key {i + 1}" for i in range(len(raw))]
-    coordinates = [f"coordinate {i + 1}" for i in range(len(output))]
+    coordinates = [f"coord. {i + 1}" for i in range(len(output))]
     with course_style():
         figure = new_figure(height=4.2)
         panels = figure.subplots(2, 2).ravel()
@@ -116,13 +118,15 @@ def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
             (panels[0], "1 compare: q·k", raw, keys, style.QUERY),
             (panels[1], "2 scale: ÷√d_k", scaled, keys, style.QUERY),
             (panels[2], "3 normalise: weights", weights, keys, style.KEY),
-            (panels[3], "4 mix: output", output, coordinates, style.VALUE),
+            (panels[3], "4 mix: output", output, coordinates, style.OUTPUT),
         ):
             _labelled_bars(axes, numbers, names, colour)
             axes.set_title(title, loc="left")
+        # One scale for both, so that the scaling shows.
+        panels[1].set_xlim(panels[0].get_xlim())
     text = (
-        f"Compare: scores {_numbers(raw, 'g')}. Scale: {_numbers(scaled)}. "
-        f"Normalise: weights {_numbers(weights)}. Mix: output {_numbers(output)}."
+        f"Compare: scores {_numbers(raw)}. Scale: {_numbers(scaled)}. "
+        f"Normalise: weights {_numbers(weights, share=True)}. Mix: output {_numbers(output)}."
     )
     return figure, text
 
@@ -165,10 +169,9 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
         axes.set_ylim(-1.2, 4.2)
         axes.plot([key[0], shadow[0]], [key[1], shadow[1]], color=style.MUTED, ls=":", lw=1.5)
         axes.plot([0, shadow[0]], [0, shadow[1]], color=style.KEY, lw=7, alpha=0.3)
+        _arrow(axes, key, style.KEY, width=4.5)
         _arrow(axes, query, style.QUERY)
-        _arrow(axes, key, style.KEY)
-        _label(axes, "query", query, style.QUERY)
-        _label(axes, "key", key, style.KEY)
+        _colour_key(axes, query=style.QUERY, key=style.KEY)
         axes.set_title(f"q·k = {_signed(dot)}    cosine = {_signed(cosine)}", loc="left")
     dot_text, cosine_text = _signed(dot), _signed(cosine)
     return figure, (
@@ -177,7 +180,7 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
 
 
 def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
-    """Draw how three matrices turn token embeddings into queries, keys and values.
+    r"""Draw how three matrices turn token embeddings into queries, keys and values.
 
     Parameters
     ----------
@@ -193,8 +196,10 @@ def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
     Examples
     --------
     >>> _, text = projections(n=3, d_model=512, d_k=64, d_v=32)
-    >>> text
-    'X (3×512) times W_Q (512×64) gives Q (3×64); times W_K (512×64) gives K (3×64); times W_V (512×32) gives V (3×32).'
+    >>> print(text.replace("; ", ";\n"))
+    X (3×512) times W_Q (512×64) gives Q (3×64);
+    times W_K (512×64) gives K (3×64);
+    times W_V (512×32) gives V (3×32).
     """
     rows = (
         ("Q", d_k, style.QUERY, "looks for"),
@@ -207,12 +212,12 @@ def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
         axes.set_xlim(0, 10)
         axes.set_ylim(0, 6.4)
         _box(axes, (0.1, 2.75), (2.6, 0.9), "X", f"{n}×{d_model}", style.MUTED)
-        axes.text(1.4, 2.45, "one row a token", ha="center", va="top", fontsize=9)
+        axes.text(1.4, 2.45, "one row a token", ha="center", va="top", fontsize=10.5)
         for i, (name, width, colour, role) in enumerate(rows):
             middle = 5.3 - 2.1 * i
             _box(axes, (4.3, middle - 0.8), (1.7, 1.6), f"W_{name}", f"{d_model}×{width}", colour)
             _box(axes, (7.7, middle - 0.45), (1.7, 0.9), name, f"{n}×{width}", colour)
-            axes.text(8.55, middle - 0.52, role, ha="center", va="top", fontsize=9)
+            axes.text(8.55, middle - 0.52, role, ha="center", va="top", fontsize=10.5)
             _flow(axes, (2.75, 3.2), (4.25, middle))
             _flow(axes, (6.05, middle), (7.65, middle))
     parts = "; ".join(
@@ -223,7 +228,7 @@ def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
 
 
 def shape_flow(b: int, h: int, n_q: int, n_k: int, d_k: int, d_v: int) -> tuple[Figure, str]:
-    """Draw the shapes that pass through batched attention, computed by running it.
+    r"""Draw the shapes that pass through batched attention, computed by running it.
 
     Parameters
     ----------
@@ -241,8 +246,9 @@ def shape_flow(b: int, h: int, n_q: int, n_k: int, d_k: int, d_v: int) -> tuple[
     Examples
     --------
     >>> _, text = shape_flow(4, 8, 3, 5, 7, 2)
-    >>> text
-    'Queries (4, 8, 3, 7) and keys (4, 8, 5, 7) give scores and weights (4, 8, 3, 5); with values (4, 8, 5, 2) they give the output (4, 8, 3, 2).'
+    >>> print(text.replace("; ", ";\n"))
+    Queries (4, 8, 3, 7) and keys (4, 8, 5, 7) give scores and weights (4, 8, 3, 5);
+    with values (4, 8, 5, 2) they give the output (4, 8, 3, 2).
     """
     q, k, v = (np.zeros((b, h, n, d), np.float32) for n, d in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
     trace = scaled_dot_product_attention(q, k, v, return_trace=True)
@@ -263,7 +269,7 @@ def shape_flow(b: int, h: int, n_q: int, n_k: int, d_k: int, d_v: int) -> tuple[
         _flow(axes, (7.85, 4.1), (7.85, 3.45))
         _flow(axes, (7.85, 2.35), (7.85, 1.65))
         _flow(axes, (4.05, 1.1), (5.85, 1.1))
-        axes.text(8.0, 3.78, "÷√d_k, softmax", va="center", fontsize=9)
+        axes.text(8.0, 3.78, "÷√d_k, softmax", va="center", fontsize=10.5)
     return figure, (
         f"Queries {q.shape} and keys {k.shape} give scores and weights {trace.weights.shape}; "
         f"with values {v.shape} they give the output {trace.output.shape}."
@@ -271,7 +277,7 @@ def shape_flow(b: int, h: int, n_q: int, n_k: int, d_k: int, d_v: int) -> tuple[
 
 
 def weights_row(weights: ArrayLike, names: Sequence[str], row: int) -> tuple[Figure, str]:
-    """Draw a weight matrix with one row framed, and that row as bars.
+    r"""Draw a weight matrix with one row framed, and that row as bars.
 
     Parameters
     ----------
@@ -288,33 +294,36 @@ def weights_row(weights: ArrayLike, names: Sequence[str], row: int) -> tuple[Fig
     Examples
     --------
     >>> _, text = weights_row([[0.75, 0.25], [0.5, 0.5]], ["the", "cat"], row=1)
-    >>> text
-    'Row 1, “the”: it gives the 0.75, cat 0.25. The row sums to 1.00; column 1 sums to 1.25.'
+    >>> print(text.replace(". B", ".\nB"))
+    Row 1, “the”, gives 0.75 to the, 0.25 to cat.
+    Before rounding, the row sums to 1.00 and column 1 to 1.25.
     """
     weights = np.asarray(weights, dtype=float)
     chosen = weights[row - 1]
     with course_style():
-        figure = new_figure(height=2.9)
+        figure = new_figure(height=3.1)
         left, right = figure.subplots(1, 2, width_ratios=[1.1, 1])
         left.imshow(weights, cmap=style.WEIGHT_COLOURS, vmin=0, vmax=1)
         for (i, j), weight in np.ndenumerate(weights):
             colour = "white" if weight > 0.55 else style.INK
-            left.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour, fontsize=9)
-        left.set_xticks(range(len(names)), names, fontsize=9)
-        left.set_yticks(range(len(names)), names, fontsize=9)
+            left.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour, fontsize=10)
+        left.set_xticks(range(len(names)), names, fontsize=10)
+        left.set_yticks(range(len(names)), names, fontsize=10)
+        left.set_xlabel("at whom")
+        left.set_ylabel("who looks")
         left.tick_params(length=0)
         left.spines[:].set_visible(False)
         left.add_patch(_frame_patch((-0.5, row - 1.5), len(names), 1))
         left.set_title("weights", loc="left")
         right.barh(range(len(names)), chosen, color=style.QUERY)
-        right.set_yticks(range(len(names)), names, fontsize=9)
+        right.set_yticks(range(len(names)), names, fontsize=10)
         right.invert_yaxis()
         right.set_xlim(0, 1)
         right.set_title(f"row {row}: “{names[row - 1]}”", loc="left")
-    shares = ", ".join(f"{name} {w:.2f}" for name, w in zip(names, chosen, strict=True))
+    shares = ", ".join(f"{w:.2f} to {name}" for name, w in zip(names, chosen, strict=True))
     return figure, (
-        f"Row {row}, “{names[row - 1]}”: it gives {shares}. The row sums to {chosen.sum():.2f}; "
-        f"column {row} sums to {weights[:, row - 1].sum():.2f}."
+        f"Row {row}, “{names[row - 1]}”, gives {shares}. Before rounding, the row sums to "
+        f"{chosen.sum():.2f} and column {row} to {weights[:, row - 1].sum():.2f}."
     )
 
 
@@ -358,7 +367,7 @@ def sharpness(scores: ArrayLike, factor: float, values: ArrayLike) -> tuple[Figu
         axes.set_xlabel("weight")
         axes.set_title(f"scores × {factor:.3g}", loc="left")
     return figure, (
-        f"Scores times {factor:.3g}: weights {_numbers(weights)}, "
+        f"Scores times {factor:.3g}: weights {_numbers(weights, share=True)}, "
         f"the largest on key {weights.argmax() + 1}. Output {_numbers(output)}."
     )
 
@@ -378,13 +387,27 @@ def _plane(axes: Axes, reach: float) -> None:
     axes.axvline(0, color=style.MUTED, lw=0.6)
 
 
-def _arrow(axes: Axes, tip: NDArray, colour: str) -> None:
+def _arrow(axes: Axes, tip: NDArray, colour: str, width: float = 2.0) -> None:
     axes.annotate(
         "",
         tip,
         xytext=(0, 0),
-        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.2, "shrinkA": 0, "shrinkB": 0},
+        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0},
     )
+
+
+def _colour_key(axes: Axes, **colours: str) -> None:
+    """Name the colours in a corner, where no moving arrow covers the words."""
+    for i, (name, colour) in enumerate(colours.items()):
+        axes.annotate(
+            name,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, -16 * i - 4),
+            textcoords="offset points",
+            va="top",
+            color=colour,
+        )
 
 
 def _label(axes: Axes, text: str, tip: NDArray, colour: str) -> None:
@@ -398,6 +421,7 @@ def _label(axes: Axes, text: str, tip: NDArray, colour: str) -> None:
         ha="left" if x > 0.4 else "right" if x < -0.4 else "center",
         va="bottom" if y > 0.4 else "top" if y < -0.4 else "center",
         color=colour,
+        bbox={"facecolor": style.FACE, "edgecolor": "none", "pad": 1},
     )
 
 
@@ -457,15 +481,16 @@ def _labelled_bars(axes: Axes, numbers: NDArray, names: Sequence[str], colour: s
     axes.axvline(0, color=style.MUTED, lw=0.8)
     span = np.ptp([0, *numbers]) or 1.0
     axes.set_xlim(min(0, numbers.min()) - 0.05 * span, max(0, numbers.max()) + 0.5 * span)
+    share = numbers.min() >= 0 and numbers.max() <= 1
     for i, number in enumerate(numbers):
         # Right of zero also for a negative bar: on its left stand the names.
         axes.annotate(
-            f"{number:.4g}".replace("-", "−"),
+            _number(number, share=share),
             (max(number, 0), i),
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
-            fontsize=10,
+            fontsize=10.5,
         )
 
 
@@ -474,5 +499,18 @@ def _signed(number: float) -> str:
     return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")
 
 
-def _numbers(row: NDArray, spec: str = ".3f") -> str:
-    return ", ".join(f"{x:{spec}}" for x in row).replace("-", "−")
+def _number(number: float, *, share: bool = False) -> str:
+    """Return a whole number as it is, others with three decimals; a share is never 0 or 1."""
+    if number == round(number):
+        text = f"{number:.0f}"
+    elif share and number < 0.0005:
+        text = "<0.001"
+    elif share and number > 0.9995:
+        text = ">0.999"
+    else:
+        text = f"{number:.3f}"
+    return text.replace("-", "−")
+
+
+def _numbers(row: NDArray, *, share: bool = False) -> str:
+    return ", ".join(_number(x, share=share) for x in row)

@@ -4,7 +4,8 @@ Each entry is a wrong implementation that runs and looks plausible. The book sho
 does, `attn_lib.checks` compares a learner's wrong answer with it to name the likely cause,
 and the tests prove that no exercise gives it its points.
 
-An entry imitates a *target*: one of the right functions in `TARGETS`, which takes the same
+An entry imitates a *target*: one of the right functions in
+`attn_lib.targets`, which takes the same
 arguments. A mistake in one step also shows in what is computed from that step:
 `appearances` gives every form that a mistake takes at a target.
 """
@@ -15,112 +16,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.softmax import softmax
-
-Array = NDArray[np.floating]
-Shape = tuple[int, ...]
-
-
-def score_matrix(q: Array, k: Array) -> Array:
-    """Return the raw scores ``q @ kᵀ``: entry [i, j] compares query i with key j.
-
-    Parameters
-    ----------
-    q : ndarray, shape (..., n_q, d_k)
-    k : ndarray, shape (..., n_k, d_k)
-
-    Returns
-    -------
-    ndarray, shape (..., n_q, n_k)
-
-    Examples
-    --------
-    >>> score_matrix(np.array([[2, 1]]), np.array([[2, 1], [1, 0], [0, -1]]))
-    array([[ 5,  2, -1]])
-    """
-    return q @ np.swapaxes(k, -1, -2)
-
-
-def scaled_scores(q: Array, k: Array) -> Array:
-    """Return ``q @ kᵀ / √d_k``, the scores that the softmax is applied to.
-
-    Parameters
-    ----------
-    q : ndarray, shape (..., n_q, d_k)
-    k : ndarray, shape (..., n_k, d_k)
-
-    Returns
-    -------
-    ndarray, shape (..., n_q, n_k)
-
-    Examples
-    --------
-    >>> scaled_scores(np.array([[2, 1]]), np.array([[2, 1], [1, 0], [0, -1]])).round(4)
-    array([[ 3.5355,  1.4142, -0.7071]])
-    """
-    return score_matrix(q, k) / np.sqrt(np.shape(q)[-1])
-
-
-def weight_at(weights: Array, query: int, key: int) -> Array:
-    """Return how much of its attention query number `query` gives to key number `key`.
-
-    Parameters
-    ----------
-    weights : ndarray, shape (n_q, n_k)
-    query, key : int
-
-    Examples
-    --------
-    >>> float(weight_at(np.array([[0.7, 0.3], [0.4, 0.6]]), 1, 0))
-    0.4
-    """
-    return weights[query, key]
-
-
-def weights_shape(q: Shape, k: Shape, v: Shape) -> Array:
-    """Return the shape of the weights for inputs of the shapes `q`, `k` and `v`.
-
-    Parameters
-    ----------
-    q, k, v : tuple of int
-        (B, H, n_q, d_k), (B, H, n_k, d_k) and (B, H, n_k, d_v).
-
-    Examples
-    --------
-    >>> weights_shape((4, 8, 100, 64), (4, 8, 50, 64), (4, 8, 50, 32)).tolist()
-    [4, 8, 100, 50]
-    """
-    return np.array([*q[:-2], q[-2], k[-2]])
-
-
-def output_shape(q: Shape, k: Shape, v: Shape) -> Array:
-    """Return the shape of the output for inputs of the shapes `q`, `k` and `v`.
-
-    Parameters
-    ----------
-    q, k, v : tuple of int
-        (B, H, n_q, d_k), (B, H, n_k, d_k) and (B, H, n_k, d_v).
-
-    Examples
-    --------
-    >>> output_shape((4, 8, 100, 64), (4, 8, 50, 64), (4, 8, 50, 32)).tolist()
-    [4, 8, 100, 32]
-    """
-    return np.array([*q[:-2], q[-2], v[-1]])
-
-
-TARGETS: dict[str, Callable[..., Array]] = {
-    "score_matrix": score_matrix,
-    "scaled_scores": scaled_scores,
-    "softmax": softmax,
-    "attention": scaled_dot_product_attention,
-    "weight_at": weight_at,
-    "weights_shape": weights_shape,
-    "output_shape": output_shape,
-}
+from attn_lib.targets import (
+    TARGETS,
+    Array,
+    output_shape,
+    scaled_scores,
+    score_matrix,
+    weights_shape,
+)
 
 
 @dataclass(frozen=True)
@@ -309,8 +214,8 @@ def _softmax_that_overflows(scores):
 @_mistake(
     "softmax-shifted-by-overall-maximum",
     "softmax",
-    "It subtracts the largest score of the whole array, so a row far below it becomes 0 divided by "
-    "0; subtract each row's own largest score.",
+    "It subtracts the largest score of the whole array, so rows far below it become 0/0; "
+    "subtract each row's own largest.",
     "dot-products#a-scorecard-by-hand",
 )
 def _softmax_shifted_by_overall_maximum(scores):
@@ -355,7 +260,7 @@ def _multiply_by_root_d_k(q, k, v):
     "scale-by-number-of-keys",
     "attention",
     "It divides by √n_k, the square root of the number of keys; "
-    "the scale comes from d_k, the length of a key.",
+    "the scale comes from d_k, the width of a key.",
     "dot-products#what-goes-wrong",
     scaled=lambda q, k: score_matrix(q, k) / np.sqrt(k.shape[-2]),
 )
@@ -418,7 +323,7 @@ def _softmax_of_values(q, k, v):
 @_mistake(
     "weights-rounded-midway",
     "attention",
-    "It rounds the weights to two digits before mixing; round only what you print.",
+    "It rounds the weights to two decimals before mixing; round only what you print.",
     "dot-products#never-round-midway",
 )
 def _weights_rounded_midway(q, k, v):

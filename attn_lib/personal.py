@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.mistakes import TARGETS, appearances
+from attn_lib.mistakes import appearances
+from attn_lib.targets import TARGETS
 
 #: How far apart a right and a wrong answer to a task by hand have to lie: ten times the last
 #: of the three decimals that are asked for.

@@ -66,14 +66,17 @@ class Slider:
             )
         if self.start is not None and self.start not in self.values:
             raise ValueError(
-                f"Slider {self.label!r}: expected start to be one of the values, got {self.start!r}."
+                f"Slider {self.label!r}: expected start to be one of the values, "
+                f"got {self.start!r}."
             )
 
     @property
     def start_index(self) -> int:
+        """Position of the value it starts at."""
         return 0 if self.start is None else self.values.index(self.start)
 
     def text(self, value: Any) -> str:
+        """Return a value as the slider shows it."""
         number = f"{value:.3g}" if isinstance(value, float) else str(value)
         return f"{number}{self.unit}".replace("-", "−")
 

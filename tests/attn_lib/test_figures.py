@@ -57,7 +57,8 @@ def test_weights_row_shows_the_row_and_its_sums():
     figure, text = figures.weights_row(weights=weights, names=["the", "cat"], row=2)
     np.testing.assert_allclose(bar_widths(figure.axes[1]), [0.5, 0.5])
     assert text == (
-        "Row 2, “cat”: it gives the 0.50, cat 0.50. The row sums to 1.00; column 2 sums to 0.75."
+        "Row 2, “cat”, gives 0.50 to the, 0.50 to cat. "
+        "Before rounding, the row sums to 1.00 and column 2 to 0.75."
     )
 
 

@@ -5,7 +5,9 @@ from attn_lib.tables import table
 
 def test_floats_are_rounded_and_signs_are_typographic():
     shown = table(["name", "n", "x"], [("a|b", -2, -0.70710)], digits=3)
-    assert shown._repr_markdown_() == "| name | n | x |\n| --- | --- | --- |\n| a\\|b | −2 | −0.707 |"
+    assert (
+        shown._repr_markdown_() == "| name | n | x |\n| --- | --- | --- |\n| a\\|b | −2 | −0.707 |"
+    )
 
 
 def test_a_row_of_the_wrong_length_is_refused():

@@ -1,0 +1,78 @@
+"""nbgrader set up for this course: one place that reads its configuration and runs it."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import nbformat
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import is_grade
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+# nbgrader runs the command `alembic` when it makes a gradebook. It is installed beside this
+# Python, whether or not the environment is activated.
+os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
+# Kernels print a warning about their debugger when Python's own modules are frozen. Nobody
+# debugs here.
+os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+ROOT = Path(__file__).resolve().parent.parent
+SOLUTIONS = ROOT / "solutions"
+EXERCISES = ROOT / "exercises"
+CONFIGURATION = ROOT / "nbgrader_config.py"
+
+
+class NbGraderFailed(RuntimeError):
+    """Raised when a step of nbgrader did not succeed; the message is its log."""
+
+
+def assignments(solutions: Path = SOLUTIONS) -> list[str]:
+    """Return the names of all assignments that have an instructor's notebook."""
+    return sorted(path.parent.name for path in solutions.glob("*/*.ipynb"))
+
+
+def graded_cells(assignment: str) -> list[str]:
+    """Return the ids of the cells that give points, in the order of the notebook."""
+    notebook = nbformat.read(SOLUTIONS / assignment / f"{assignment}.ipynb", as_version=4)
+    return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
+
+
+def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) -> NbGraderAPI:
+    """Return nbgrader's programming interface with the course's configuration.
+
+    Parameters
+    ----------
+    settings : mapping
+        Traits of ``CourseDirectory`` to override, such as ``submitted_directory``.
+    flags : Config, optional
+        More configuration on top.
+    """
+    config = PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
+    config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
+    if flags:
+        config.merge(flags)
+    return NbGraderAPI(CourseDirectory(config=config), config=config)
+
+
+def run(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
+    """Run a step of nbgrader's programming interface.
+
+    Raises
+    ------
+    NbGraderFailed
+        If the step says that it did not succeed.
+    """
+    with warnings.catch_warnings():
+        # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added. The
+        # rows are right; the remark would stand between the lines for the teacher.
+        warnings.filterwarnings("ignore", category=SAWarning)
+        result = step(*arguments)
+    if not result["success"]:
+        raise NbGraderFailed(str(result.get("log") or result.get("error")).strip())

@@ -1,0 +1,295 @@
+"""The sample class, graded by nbgrader from the released notebook to feedback and CSV."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.utils import is_solution
+
+from grader import __main__ as commands
+from grader import gradebook, sample_class
+from grader.classroom import Result, grade
+from grader.export import FORMULA_STARTS
+from grader.submissions import fill, read_answers
+from grader.summary import table
+from tests.exercises.notebook import read, secret_lines
+
+ASSIGNMENT = "dot-products"
+NOTEBOOK = f"{ASSIGNMENT}.ipynb"
+
+
+@dataclass
+class Class:
+    folder: Path
+    results: dict[str, Result]
+
+    def graded_notebook(self, student: str) -> Path:
+        return self.folder / "autograded" / student / ASSIGNMENT / NOTEBOOK
+
+    def feedback(self, student: str) -> str:
+        page = self.folder / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        return page.read_text(encoding="utf-8")
+
+    def feedback_text(self, student: str) -> str:
+        """Return what a reader sees, in one line."""
+        body = self.feedback(student).partition("<body>")[2]
+        return " ".join(html.unescape(re.sub(r"<[^>]+>", "", body)).split())
+
+
+@pytest.fixture(scope="module")
+def graded_class(tmp_path_factory) -> Class:
+    folder = tmp_path_factory.mktemp("class")
+    return Class(folder, {result.student: result for result in sample_class.run(into=folder)})
+
+
+@pytest.fixture(scope="module")
+def expected(root) -> dict[str, dict[str, str]]:
+    with (root / "tests/sample_class/expected.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+@pytest.fixture(scope="module")
+def grades(graded_class) -> list[dict[str, str]]:
+    with (graded_class.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def roster() -> dict[str, tuple[str, str]]:
+    return sample_class.read_roster(sample_class.SAMPLE / "roster.csv")
+
+
+class TestScores:
+    def test_every_answer_has_a_student_and_an_expectation(self, root, expected, roster):
+        answers = {path.stem for path in (root / "tests/sample_class/answers").glob("*.py")}
+        assert answers == set(expected) == set(roster)
+
+    def test_scores_are_exactly_as_expected(self, graded_class, expected):
+        for student, result in graded_class.results.items():
+            row = expected[student]
+            wanted = {cell: float(row[cell]) for cell in result.entry.points if row[cell]}
+            assert result.entry.scores == wanted, student
+            assert result.status == row["status"], student
+
+    def test_the_likely_causes_are_named(self, graded_class, expected):
+        for student, result in graded_class.results.items():
+            assert list(result.mistakes) == expected[student]["mistakes"].split(), student
+
+    def test_written_answers_wait_for_a_person(self, graded_class):
+        waiting = {s for s, result in graded_class.results.items() if result.entry.to_read}
+        assert set(graded_class.results) - waiting == {"blank", "half-done"}
+
+    def test_the_gradebook_has_the_same(self, graded_class, roster):
+        entries = gradebook.read(gradebook.database(graded_class.folder), ASSIGNMENT)
+        assert {s: (e.first_name, e.last_name) for s, e in entries.items()} == roster
+        with sqlite3.connect(graded_class.folder / "gradebook.db") as database:
+            rows = database.execute(
+                "select s.student_id, sum(g.auto_score) from grade g"
+                " join submitted_notebook n on n.id = g.notebook_id"
+                " join submitted_assignment s on s.id = n.assignment_id group by s.student_id"
+            ).fetchall()
+        assert dict(rows) == {s: result.score for s, result in graded_class.results.items()}
+
+    def test_the_summary_is_that_of_the_class(self, graded_class, expected):
+        summary = json.loads((graded_class.folder / "summary.json").read_text(encoding="utf-8"))
+        scores = [result.score for result in graded_class.results.values()]
+        assert summary == {
+            "graded": len(expected),
+            "failed": 0,
+            "full_marks": 3,
+            "to_read": len(expected) - 2,
+            "points": 20,
+            "mean": round(sum(scores) / len(scores), 2),
+            "feedback": str(graded_class.folder / "feedback"),
+            "grades": str(graded_class.folder / "grades.csv"),
+        }
+
+    def test_the_table_has_a_line_for_each(self, graded_class):
+        lines = table(list(graded_class.results.values())).splitlines()
+        assert len(lines) == 1 + len(graded_class.results)
+        line = next(line for line in lines if line.startswith("divides-by-d-k"))
+        assert line.split() == ["divides-by-d-k", "14", "of", "20", "to", "read", "divide-by-d_k"]
+
+
+class TestFeedback:
+    def test_it_tells_each_student_what_to_look_at(self, graded_class, expected):
+        for student in graded_class.results:
+            assert expected[student]["told"] in graded_class.feedback_text(student), student
+
+    def test_it_shows_the_answers_and_the_visible_tests(self, graded_class):
+        text = graded_class.feedback_text("divides-by-d-k")
+        assert "return softmax(score_matrix(q, k) / d_k) @ v" in text
+        assert "Score: 14.0 / 20.0" in text
+        assert 'check.part("attention of one query", points=1)' in text
+
+    def test_no_line_of_a_hidden_test_or_a_solution_is_in_it(self, graded_class, root):
+        cells = read(root / "solutions" / ASSIGNMENT / NOTEBOOK)
+        answers = [cell for cell in cells if is_solution(cell)]
+        lines = secret_lines([cell for cell in cells if cell not in answers])
+        hidden = [" ".join(line.split()) for line in lines if line != "}"]
+        assert len(hidden) > 20
+        for student in graded_class.results:
+            text = graded_class.feedback_text(student)
+            assert [line for line in hidden if line in text] == [], student
+            assert "HIDDEN" not in text
+
+    def test_it_needs_no_other_host(self, graded_class):
+        page = graded_class.feedback("divides-by-d-k")
+        assert re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=", page) == []
+        assert re.findall(r"(?:@import|url\()\s*['\"]?(?:https?:)?//", page) == []
+
+
+class TestCsv:
+    def test_it_has_every_student_with_name_and_points(self, grades, graded_class, roster):
+        assert [row["student"] for row in grades] == sorted(roster)
+        for row in grades:
+            result = graded_class.results[row["student"]]
+            assert float(row["score"]) == result.score
+            assert float(row["points"]) == 20
+            assert row["status"] == result.status
+            assert row["mistakes"].split() == list(result.mistakes)
+            first, last = roster[row["student"]]
+            assert row["first_name"].removeprefix("'") == first
+            assert row["last_name"].removeprefix("'") == last
+
+    def test_cells_stand_in_the_order_of_the_notebook(self, grades, expected, graded_class):
+        cells = list(grades[0])[7:]
+        assert cells == list(expected["blank"])[1:8]
+        for row in grades:
+            scores = graded_class.results[row["student"]].entry.scores
+            assert {c: float(row[c]) for c in cells if row[c]} == scores
+
+    def test_texts_are_quoted_and_no_cell_is_a_formula(self, graded_class, grades):
+        text = (graded_class.folder / "grades.csv").read_text(encoding="utf-8")
+        formula = '\'=HYPERLINK(""http://example.org"")'
+        assert f'"Sheet","{formula}"' in text
+        assert '"\'-Minus","\'+Plus"' in text
+        assert '"\'@Home"' in text
+        assert '"van \'t Hoff","Ruth, Jr."' in text
+        cells = [cell for row in grades for cell in row.values()]
+        assert [cell for cell in cells if cell.startswith(FORMULA_STARTS)] == []
+
+
+class TestAgain:
+    def test_an_unchanged_class_is_not_graded_again(self, graded_class):
+        names = ["grades.csv", "summary.json", "gradebook.db"]
+        before = {name: (graded_class.folder / name).read_bytes() for name in names}
+        page = graded_class.folder / "feedback/blank/dot-products/dot-products.html"
+        written = page.stat().st_mtime_ns
+        begun = []
+        results = sample_class.run(into=graded_class.folder, progress=begun.append)
+        assert begun == []
+        assert {result.student: result for result in results} == graded_class.results
+        assert page.stat().st_mtime_ns == written
+        for name in names[:2]:
+            assert (graded_class.folder / name).read_bytes() == before[name]
+
+    def test_a_changed_submission_alone_is_graded_again(self, graded_class, root, tmp_path):
+        shutil.copytree(graded_class.folder, tmp_path, dirs_exist_ok=True)
+        path = tmp_path / "submitted" / "blank" / ASSIGNMENT / NOTEBOOK
+        notebook = nbformat.read(path, as_version=4)
+        answers = read_answers(root / "tests/sample_class/answers/half-done.py")
+        fill(notebook, answers)
+        nbformat.write(notebook, path)
+        begun = []
+        results = grade(ASSIGNMENT, tmp_path / "submitted", tmp_path, progress=begun.append)
+        assert begun == ["grading 1 of 18: blank"]
+        scores = {result.student: result.score for result in results}
+        before = {student: result.score for student, result in graded_class.results.items()}
+        assert scores == before | {"blank": 5.0}
+        page = tmp_path / "feedback/blank/dot-products/dot-products.html"
+        assert "Score: 5.0 / 20.0" in page.read_text(encoding="utf-8")
+
+    def test_what_cannot_be_graded_is_told_and_leaves_no_score(
+        self, graded_class, tmp_path, capsys
+    ):
+        """Two students hand in again: one a broken file, the other an empty folder."""
+        for name in ("submitted", "autograded", "feedback"):
+            for student in ("full-marks-loops", "half-done", "overflows"):
+                shutil.copytree(graded_class.folder / name / student, tmp_path / name / student)
+        for name in ("gradebook.db", f"graded-{ASSIGNMENT}.json"):
+            shutil.copy(graded_class.folder / name, tmp_path)
+        submitted = tmp_path / "submitted"
+        (submitted / "full-marks-loops" / ASSIGNMENT / NOTEBOOK).write_text('{"cells": [')
+        (submitted / "half-done" / ASSIGNMENT / NOTEBOOK).unlink()
+
+        arguments = ["grade", ASSIGNMENT, "--submitted", str(submitted), "--into", str(tmp_path)]
+        status = commands.main(arguments)
+
+        assert status == 1
+        out = capsys.readouterr().out
+        assert re.search(r"^full-marks-loops +failed: .*NotJSONError", out, re.MULTILINE)
+        assert re.search(r"^half-done +failed: nothing submitted", out, re.MULTILINE)
+        assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
+        assert "1 submissions graded" in out
+        assert "2 could not be graded" in out
+        entries = gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)
+        assert {"full-marks-loops", "half-done"} & set(entries) == set()
+        for student in ("full-marks-loops", "half-done"):
+            assert not (tmp_path / "feedback" / student / ASSIGNMENT).exists()
+            assert not (tmp_path / "autograded" / student / ASSIGNMENT).exists()
+        with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
+            rows = {row["student"]: row for row in csv.DictReader(file)}
+        assert [rows[s]["score"] for s in sorted(rows)] == ["", "", "17.0"]
+
+
+class TestStockNbgrader:
+    """The commands of nbgrader itself do the same, with the course's configuration."""
+
+    @staticmethod
+    def nbgrader(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            [Path(sys.executable).with_name("nbgrader"), *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+
+    def test_from_release_to_feedback(self, graded_class, root, tmp_path):
+        shutil.copy(root / "nbgrader_config.py", tmp_path)
+        shutil.copytree(root / "solutions", tmp_path / "solutions")
+        shutil.copytree(root / "grader" / "templates", tmp_path / "grader" / "templates")
+        student = "rounds-midway"
+        shutil.copytree(
+            graded_class.folder / "submitted" / student, tmp_path / "submitted" / student
+        )
+        for command in ("generate_assignment", "autograde", "generate_feedback"):
+            done = self.nbgrader(tmp_path, command, ASSIGNMENT)
+            assert done.returncode == 0, done.stderr
+        released = (tmp_path / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
+        assert released == (root / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
+        entries = gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)
+        assert entries[student].scores == graded_class.results[student].entry.scores
+        page = tmp_path / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        assert "HIDDEN" not in page.read_text(encoding="utf-8")
+        assert "cdnjs" not in page.read_text(encoding="utf-8")
+
+    def test_validate_says_success_of_right_answers(self, root, graded_class, tmp_path):
+        submitted = graded_class.folder / "submitted" / "full-marks-loops" / ASSIGNMENT
+        shutil.copy(submitted / NOTEBOOK, tmp_path)
+        said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
+        assert said.stdout.strip() == "Success! Your notebook passes all the tests."
+
+    def test_validate_says_failure_of_the_stub(self, root, tmp_path):
+        shutil.copy(root / "exercises" / ASSIGNMENT / NOTEBOOK, tmp_path)
+        said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
+        # Six test cells and the written answer.
+        assert said.stdout.startswith("VALIDATION FAILED ON 7 CELL(S)!")
+        errors = re.findall(r"The error was:\n\n(.*?)\n\n", said.stdout, re.DOTALL)
+        assert len(errors) == 7
+        assert "score_matrix: not written yet." in errors[0]
+        # nbgrader cuts long lines off with dots; ours are short enough to be read to their end.
+        assert [line for error in errors for line in error.splitlines() if "..." in line] == []
