@@ -1,0 +1,70 @@
+# `make` lists the targets. PYTHON=… names the interpreter that .venv is made with.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+python := .venv/bin/python
+run_if_changed := $(python) tools/run_if_changed.py
+PORT ?= 8000
+
+# What each result is made from; a change in any of them makes it again.
+environment_inputs := requirements.txt pyproject.toml
+book_inputs := book attn_lib _config.yml _toc.yml $(environment_inputs)
+class_inputs := solutions grader attn_lib tests/sample_class nbgrader_config.py \
+	$(environment_inputs)
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: course
+course: book exercises class ## Make everything: environment, book, exercises, graded sample class.
+	@$(python) tools/closing_report.py
+
+.PHONY: environment
+environment: ## Make .venv from the lock, unless it is up to date.
+	@tools/environment
+
+# The gate starts from nothing: over an old _build, jupyter-book forgives a failed cell.
+.PHONY: book
+book: environment ## Build the book, warnings as errors, unless it is up to date.
+	@$(run_if_changed) _build --makes _build/html/index.html --from $(book_inputs) \
+		-- .venv/bin/jupyter-book build . -W --keep-going -n
+
+.PHONY: exercises
+exercises: environment ## Release the learners' notebooks from solutions/, keeping work in them.
+	@$(python) -m grader release
+
+.PHONY: class
+class: environment ## Grade the sample class, unless it is up to date.
+	@$(run_if_changed) _class --makes _class/summary.json --from $(class_inputs) \
+		-- $(python) -m grader sample-class
+
+.PHONY: lab
+lab: environment ## Open the exercises in JupyterLab.
+	@tools/lab exercises
+
+.PHONY: serve
+serve: book ## Serve the book on this machine; PORT=8000.
+	@echo "The book: http://127.0.0.1:$(PORT)/ (stop with Ctrl-C)"
+	@$(python) -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
+
+.PHONY: test
+test: environment ## Run all tests; PYTEST=… adds options.
+	@tools/system_packages test
+	@$(python) -m pytest $(PYTEST)
+
+.PHONY: lint
+lint: environment ## Check style, formatting, and that notebooks hold no outputs.
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/nbstripout --verify --keep-id exercises/*/*.ipynb solutions/*/*.ipynb
+
+.PHONY: lock
+lock: ## Remake requirements.txt from pyproject.toml; UPGRADE=--upgrade raises the pins.
+	@tools/lock $(UPGRADE)
+
+.PHONY: clean
+clean: ## Remove all that make has made, .venv included.
+	rm -rf .venv _build _class dist .pytest_cache .ruff_cache .hypothesis .coverage

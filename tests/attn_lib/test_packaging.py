@@ -1,0 +1,171 @@
+"""The package as others get it: what the wheel holds, what an installation brings, the lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+LOCK_COMMAND = (
+    "uv pip compile pyproject.toml --extra development --universal "
+    "--python-version 3.11 -o requirements.txt"
+)
+PYTHONS = ("3.11", "3.12", "3.13")
+
+USE_THE_LIBRARY = """
+import sys
+from pathlib import Path
+
+import attn_lib
+
+assert Path(attn_lib.__file__).is_relative_to(sys.prefix), attn_lib.__file__
+output = attn_lib.scaled_dot_product_attention(
+    [[2.0, 1.0]], [[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]], [[10.0, 0.0], [0.0, 8.0], [1.0, 1.0]]
+)
+assert output.round(4).tolist() == [[8.8291, 0.8582]], output
+
+import attn_lib.checks
+import attn_lib.mistakes
+
+imported = {name.partition(".")[0] for name in sys.modules}
+print(*sorted(imported & {"matplotlib", "ipywidgets", "IPython"}))
+"""
+
+
+def run_pip(python: Path, *arguments: str | Path) -> subprocess.CompletedProcess:
+    command = [python, "-m", "pip", "--disable-pip-version-check", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def packages_in(python: Path) -> set[str]:
+    listed = run_pip(python, "list", "--format=json")
+    assert listed.returncode == 0, listed.stderr
+    return {canonicalize_name(package["name"]) for package in json.loads(listed.stdout)}
+
+
+@pytest.fixture(scope="module")
+def empty_environment(tmp_path_factory) -> Path:
+    """The Python of an environment with pip alone, on a machine that reaches a registry."""
+    folder = tmp_path_factory.mktemp("empty")
+    venv.create(folder, with_pip=True, symlinks=True)
+    python = folder / "bin" / "python"
+    asked = run_pip(python, "install", "--dry-run", "numpy", "hatchling")
+    if asked.returncode:
+        reason = f"No package registry can be reached from here: {asked.stderr[-500:]}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return python
+
+
+def test_installation_brings_numpy_and_nothing_else(empty_environment, root, tmp_path):
+    before = packages_in(empty_environment)
+    installed = run_pip(empty_environment, "install", root)
+    assert installed.returncode == 0, installed.stderr
+    assert packages_in(empty_environment) - before == {"attn-lib", "numpy"}
+
+    # Isolated and elsewhere, so that only what was installed can be imported.
+    used = subprocess.run(
+        [empty_environment, "-I", "-W", "error", "-c", USE_THE_LIBRARY],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert used.returncode == 0, used.stderr
+    assert used.stdout.strip() == "", "attn_lib imported what only figures and widgets need"
+
+
+def test_wheel_holds_attn_lib_and_nothing_else(root, tmp_path):
+    built = run_pip(
+        Path(sys.executable),
+        *("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, root),
+    )
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    modules = {f"attn_lib/{path.name}" for path in (root / "attn_lib").glob("*.py")}
+    library = {name for name in names if name.startswith("attn_lib/")}
+    assert library == modules | {"attn_lib/py.typed"}
+    assert {name.split("/")[0].partition("-")[0] for name in names} == {"attn_lib"}
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+
+
+@pytest.fixture(scope="module")
+def lock(root) -> list[Requirement]:
+    """The pins of requirements.txt; a package may have one for each range of Python."""
+    text = (root / "requirements.txt").read_text(encoding="utf-8")
+    return [Requirement(line) for line in text.splitlines() if re.match(r"\w", line)]
+
+
+@pytest.fixture(scope="module")
+def wanted(root) -> list[Requirement]:
+    """What pyproject.toml asks for, with every extra, less attn_lib itself."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    requirements = [Requirement(text) for listed in lists for text in listed]
+    return [requirement for requirement in requirements if requirement.name != project["name"]]
+
+
+def applies(marker: Marker | None, python: str) -> bool:
+    environment = {
+        "python_version": python,
+        "python_full_version": f"{python}.9",
+        "sys_platform": "linux",
+        "os_name": "posix",
+        "platform_system": "Linux",
+        "platform_python_implementation": "CPython",
+    }
+    return marker is None or marker.evaluate(environment)
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_lock_pins_one_version_in_the_range_of_pyproject(lock, wanted, python):
+    pins = {}
+    for pin in lock:
+        if applies(pin.marker, python):
+            pins.setdefault(canonicalize_name(pin.name), []).append(pin)
+    for requirement in wanted:
+        (pin,) = pins[canonicalize_name(requirement.name)]
+        (exact,) = pin.specifier
+        assert exact.operator == "=="
+        assert exact.version in requirement.specifier, f"{requirement}, locked at {exact.version}"
+
+
+def test_lock_tells_how_it_is_made(root):
+    header = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()[1]
+    assert header.removeprefix("#").strip() == LOCK_COMMAND
+    stated = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert LOCK_COMMAND in " ".join(stated.replace("\\\n", " ").split())
+
+
+def test_environment_is_the_locked_one(lock):
+    pinned = {
+        pin.name: str(pin.specifier) for pin in lock if not pin.marker or pin.marker.evaluate()
+    }
+    installed = {name: f"=={metadata.version(name)}" for name in pinned}
+    assert installed == pinned, "run `make environment`"
+    checked = run_pip(Path(sys.executable), "check")
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_python_versions_agree(root):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = [text.rpartition(" ")[2] for text in project["classifiers"] if "Python :: 3." in text]
+    assert tuple(named) == PYTHONS
+    assert project["requires-python"] == f">={PYTHONS[0]}"
+    oldest = re.search(r"^oldest=(.+)$", (root / "tools/system_packages").read_text(), re.MULTILINE)
+    assert oldest[1] == PYTHONS[0]

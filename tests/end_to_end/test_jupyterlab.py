@@ -1,0 +1,259 @@
+"""An exercise done in a real JupyterLab, set up as `make lab` sets it up, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Page, expect
+
+from attn_lib.mistakes import catalogue
+
+ASSIGNMENT = "dot-products"
+# For a machine of two busy cores: starting a server, a page or a kernel takes a while there.
+PATIENCE = 120  # seconds
+# Every cell stands in the page, also those that are scrolled out of sight.
+LAB_SETTINGS = '{"windowingMode": "none"}'
+
+SLIDER_CELL = """\
+from attn_lib.style import course_style, new_figure
+from attn_lib.widgets import Slider, explore
+
+
+def draw(angle):
+    with course_style():
+        figure = new_figure(height=1.5)
+    figure.text(0.1, 0.5, f"{angle} degrees")
+    return figure, f"The angle is {angle} degrees."
+
+
+explore(draw, angle=Slider([0, 90, 180], "Angle", unit="°", start=90))
+"""
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running JupyterLab and the folder it shows."""
+
+    folder: Path
+    address: str
+    token: str
+
+    def open(self, page: Page, notebook: str) -> LabNotebook:
+        """Open a notebook of the folder in the page and wait for its kernel."""
+        page.set_default_timeout(PATIENCE * 1000)
+        # A workspace of its own: JupyterLab would open the notebooks of the last one as well.
+        workspace = re.sub(r"\W", "-", notebook)
+        page.goto(f"{self.address}/lab/workspaces/{workspace}/tree/{notebook}?token={self.token}")
+        opened = LabNotebook(page, self.folder / notebook)
+        opened.wait_for_kernel()
+        return opened
+
+
+class LabNotebook:
+    """A notebook in JupyterLab, handled as a person handles it."""
+
+    def __init__(self, page: Page, path: Path) -> None:
+        self.page = page
+        self.path = path
+        self.cell_ids = [cell.id for cell in nbformat.read(path, as_version=4).cells]
+
+    def wait_for_kernel(self) -> None:
+        # Without a kernel "Run All Cells" does nothing, and says nothing.
+        status = self.page.get_by_text(re.compile(r"^Python 3.*\| Idle$"))
+        expect(status).to_be_visible(timeout=PATIENCE * 1000)
+        cells = self.page.locator(".jp-Notebook .jp-Cell")
+        expect(cells).to_have_count(len(self.cell_ids), timeout=PATIENCE * 1000)
+
+    def cell(self, cell_id: str):
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(self.cell_ids.index(cell_id))
+
+    def write(self, cell_id: str, text: str) -> None:
+        """Click into a cell, select what stands there and write over it."""
+        cell = self.cell(cell_id)
+        if "jp-MarkdownCell" in cell.get_attribute("class"):
+            cell.dblclick()
+        editor = cell.locator(".cm-content")
+        editor.click()
+        expect(editor).to_be_focused()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+
+    def run_all(self) -> None:
+        """Choose Run All Cells and wait until the kernel has done them, or stopped at one."""
+        self.page.get_by_role("menuitem", name="Run", exact=True).click()
+        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        # Before the first cell is done nothing tells "has run" from "has not begun".
+        prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
+        expect(prompts.first).to_have_text(re.compile(r"\[\d+\]:"), timeout=PATIENCE * 1000)
+        expect(prompts.filter(has_text="[*]")).to_have_count(0, timeout=PATIENCE * 1000)
+
+    def complaints(self):
+        """The outputs that are errors or warnings; JupyterLab marks both alike."""
+        return self.page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
+
+    def validate(self) -> str:
+        """Press nbgrader's Validate button; return its dialog's words, and close it."""
+        self.page.get_by_role("button", name="Validate", exact=True).click()
+        dialog = self.page.locator(".jp-Dialog").filter(has_text="Validation Results")
+        expect(dialog).to_be_visible(timeout=PATIENCE * 1000)
+        text = " ".join(dialog.inner_text().split())
+        self.screenshot()
+        dialog.get_by_role("button", name="Ok").click()
+        expect(dialog).to_have_count(0)
+        return text
+
+    def saved_sources(self) -> dict[str, str]:
+        """The cells' text as JupyterLab saved it."""
+        return {cell.id: cell.source for cell in nbformat.read(self.path, as_version=4).cells}
+
+    def screenshot(self) -> None:
+        """Keep what the person sees beside the notebook."""
+        self.page.screenshot(path=self.path.with_suffix(".png"))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            urllib.request.urlopen(f"{address}/api", timeout=5).close()
+            return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not start:\n{log.read_text(encoding='utf-8')[-4000:]}")
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, root, tmp_path_factory):
+    """JupyterLab on an empty folder, with settings and files of its own."""
+    home = tmp_path_factory.mktemp("jupyter")
+    folder = tmp_path_factory.mktemp("work")
+    settings = home / "settings" / "@jupyterlab" / "notebook-extension"
+    settings.mkdir(parents=True)
+    (settings / "tracker.jupyterlab-settings").write_text(LAB_SETTINGS, encoding="utf-8")
+    environment = os.environ | {
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "IPYTHONDIR": str(home / "ipython"),
+    }
+    port, token = free_port(), secrets.token_hex(16)
+    options = [
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        f"--IdentityProvider.token={token}",
+    ]
+    log = home / "server.log"
+    with log.open("w", encoding="utf-8") as output:
+        server = subprocess.Popen(
+            [root / "tools" / "lab", folder, *options],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        wait_until_it_answers(server, address, log)
+        yield Lab(folder, address, token)
+    finally:
+        server.terminate()
+        server.wait(timeout=PATIENCE)
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def exercise(lab, root, page, request) -> LabNotebook:
+    """The released exercise, opened from a folder of this test's own."""
+    folder = request.node.name
+    shutil.copytree(root / "exercises" / ASSIGNMENT, lab.folder / folder)
+    return lab.open(page, f"{folder}/{ASSIGNMENT}.ipynb")
+
+
+@pytest.fixture(scope="module")
+def reference_answers(root) -> dict[str, str]:
+    """What the instructor's notebook holds in the cells that a learner fills in."""
+    notebook = nbformat.read(root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+    return {
+        cell.id: cell.source
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
+    }
+
+
+def test_reference_answers_pass_nbgraders_validate(exercise, reference_answers):
+    for cell_id, answer in reference_answers.items():
+        exercise.write(cell_id, answer)
+    exercise.run_all()
+    expect(exercise.complaints()).to_have_count(0)
+    assert "Success! Your notebook passes all the tests." in exercise.validate()
+    saved = exercise.saved_sources()
+    assert {cell_id: saved[cell_id] for cell_id in reference_answers} == reference_answers
+
+
+def test_a_wrong_answer_is_named_in_the_cell_and_in_the_dialog(exercise, reference_answers):
+    right = reference_answers["attention"]
+    wrong = right.replace("/ np.sqrt(q.shape[-1])", "/ q.shape[-1]")
+    assert wrong != right
+    for cell_id, answer in (reference_answers | {"attention": wrong}).items():
+        exercise.write(cell_id, answer)
+    exercise.run_all()
+    (mistake,) = (m for m in catalogue("attention") if m.id == "divide-by-d_k")
+    expect(exercise.complaints()).to_have_count(1)
+    expect(exercise.cell("attention-tests")).to_contain_text(mistake.sentence)
+    said = exercise.validate()
+    assert mistake.sentence in said
+    assert f"see {mistake.section}" in said
+    assert "Success" not in said
+
+
+def test_slider_moves_its_picture_by_keyboard(lab, page):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SLIDER_CELL)])
+    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    nbformat.write(notebook, lab.folder / "slider.ipynb")
+    opened = lab.open(page, "slider.ipynb")
+    opened.run_all()
+    output = page.locator(".jp-OutputArea-output")
+    expect(output.get_by_text("The angle is 90 degrees.")).to_be_visible()
+    before = picture_bytes(output)
+
+    output.get_by_role("slider").focus()
+    page.keyboard.press("ArrowRight")
+
+    expect(output.get_by_text("The angle is 180 degrees.")).to_be_visible()
+    assert picture_bytes(output) != before
+    opened.screenshot()
+
+
+def picture_bytes(output) -> list[int]:
+    """The bytes of the one picture in a cell's output."""
+    return output.locator("img").evaluate(
+        "async image => [...new Uint8Array(await (await fetch(image.src)).arrayBuffer())]"
+    )

@@ -1,0 +1,47 @@
+"""Say in five lines what `make course` has made and what to do with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def report(root: Path, class_figures: dict[str, Any]) -> list[str]:
+    """Return the lines; the class's figures are those of _class/summary.json."""
+    feedback = root / "_class" / "feedback"
+    return [
+        f"Book:       {(root / '_build' / 'html' / 'index.html').as_uri()}",
+        "Exercises:  `make lab` opens them in JupyterLab",
+        f"Class:      {class_sentence(class_figures)}; all in _class/grades.csv",
+        f"Feedback:   {feedback.as_uri()}/",
+        "Next:       read the book's first chapter, then do its exercise with `make lab`",
+    ]
+
+
+def class_sentence(figures: dict[str, Any]) -> str:
+    """Return how the sample class did."""
+    parts = [
+        f"{figures['graded']} submissions graded",
+        f"{figures['full_marks']} lost no point",
+        f"mean {figures['mean']:g} of {figures['points']:g} points",
+    ]
+    if figures["to_read"]:
+        parts.append(f"{figures['to_read']} written answers to read")
+    if figures["failed"]:
+        parts.append(f"{figures['failed']} could not be graded")
+    return ", ".join(parts)
+
+
+def main() -> int:
+    summary = ROOT / "_class" / "summary.json"
+    print()
+    print(*report(ROOT, json.loads(summary.read_text(encoding="utf-8"))), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
