@@ -120,7 +120,10 @@ class Checks:
         so, and the id of nobody is returned for the cell to go on with.
         """
         if "learner_id" not in self.names:
-            problem = "not there yet. Put your id into its cell near the top."
+            problem = (
+                "not there yet. Put your id into its cell near the top, in quotes, "
+                "and run the cell."
+            )
         else:
             try:
                 return checked_id(self.names["learner_id"])
@@ -175,7 +178,7 @@ class Checks:
             )
             raise ChecksFailed(self._report()) from None
         except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
-            return self._record(name, _describe_error(error), given=shapes)
+            return self._record(name, _describe_error(error, args), given=shapes)
         if borrowed:
             return self._record(name, f"it calls attn_lib's own {borrowed}. Write it yourself.")
         changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
@@ -355,7 +358,9 @@ class Checks:
             return self._record(name, given=given)
         mistake = diagnose(got, expected, target, args, tolerance, row)
         if mistake:
-            problem += f"\n{_CAUSE}{mistake.sentence} ({mistake.id}; see {mistake.section})"
+            problem += (
+                f"\n{_CAUSE}{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+            )
         self._record(name, problem, mistake, given=given)
 
 
@@ -369,10 +374,10 @@ def named_mistakes(report: str) -> list[str]:
 
     Examples
     --------
-    >>> named_mistakes("Likely cause: It forgets the scale. (no-scale; see dot-products#x)")
+    >>> named_mistakes("Likely cause: It forgets the scale. (no-scale; see the book, x#y)")
     ['no-scale']
     """
-    found = re.findall(rf"{_CAUSE}.*?\(([\w-]+);\s+see\s+\S+\)", report, re.DOTALL)
+    found = re.findall(rf"{_CAUSE}.*?\(([\w-]+);\s+see\s+the\s+book,\s+\S+\)", report, re.DOTALL)
     return list(dict.fromkeys(found))
 
 
@@ -397,7 +402,7 @@ def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
     return result, called[0] if called else None
 
 
-def _describe_error(error: BaseException) -> str:
+def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
     """Say what was raised and where in the learner's own code."""
     frames = [
         frame
@@ -405,7 +410,11 @@ def _describe_error(error: BaseException) -> str:
         if frame.filename != __file__ and "site-packages" not in frame.filename and frame.line
     ]
     where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
-    return f"it raised {type(error).__name__}: {error}{where}"
+    has_leading_axes = any(np.ndim(arg) > 2 for arg in args)
+    hint = ""
+    if has_leading_axes and frames and ".T" in frames[-1].line:
+        hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."
+    return f"it raised {type(error).__name__}: {error}{where}{hint}"
 
 
 def _same(a: Any, b: Any) -> bool:

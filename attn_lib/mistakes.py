@@ -204,7 +204,7 @@ def _normalised_without_exponential(scores):
     "softmax",
     "It exponentiates large scores directly, which overflows; subtract the row's largest score "
     "first.",
-    "dot-products#a-scorecard-by-hand",
+    "dot-products#large-scores",
 )
 def _softmax_that_overflows(scores):
     exponentials = np.exp(scores)
@@ -216,7 +216,7 @@ def _softmax_that_overflows(scores):
     "softmax",
     "It subtracts the largest score of the whole array, so rows far below it become 0/0; "
     "subtract each row's own largest.",
-    "dot-products#a-scorecard-by-hand",
+    "dot-products#large-scores",
 )
 def _softmax_shifted_by_overall_maximum(scores):
     exponentials = np.exp(scores - np.max(scores))
@@ -227,7 +227,7 @@ def _softmax_shifted_by_overall_maximum(scores):
     "no-scale",
     "attention",
     "It leaves out the division by √d_k, so the weights are too sharp.",
-    "dot-products#what-goes-wrong",
+    "dot-products#sharpness-not-ranking",
     scaled=score_matrix,
 )
 def _no_scale(q, k, v):
@@ -238,7 +238,7 @@ def _no_scale(q, k, v):
     "divide-by-d_k",
     "attention",
     "It divides the scores by d_k instead of √d_k, so the weights are too flat.",
-    "dot-products#what-goes-wrong",
+    "dot-products#sharpness-not-ranking",
     scaled=lambda q, k: score_matrix(q, k) / q.shape[-1],
 )
 def _divide_by_d_k(q, k, v):
@@ -249,7 +249,7 @@ def _divide_by_d_k(q, k, v):
     "multiply-by-root-d_k",
     "attention",
     "It multiplies the scores by √d_k where it has to divide.",
-    "dot-products#what-goes-wrong",
+    "dot-products#sharpness-not-ranking",
     scaled=lambda q, k: score_matrix(q, k) * np.sqrt(q.shape[-1]),
 )
 def _multiply_by_root_d_k(q, k, v):
@@ -261,7 +261,7 @@ def _multiply_by_root_d_k(q, k, v):
     "attention",
     "It divides by √n_k, the square root of the number of keys; "
     "the scale comes from d_k, the width of a key.",
-    "dot-products#what-goes-wrong",
+    "dot-products#a-scorecard-by-hand",
     scaled=lambda q, k: score_matrix(q, k) / np.sqrt(k.shape[-2]),
 )
 def _scale_by_number_of_keys(q, k, v):
@@ -272,7 +272,7 @@ def _scale_by_number_of_keys(q, k, v):
     "scale-after-softmax",
     "attention",
     "It divides by √d_k after the softmax, so the weights no longer sum to 1.",
-    "dot-products#what-goes-wrong",
+    "dot-products#a-scorecard-by-hand",
 )
 def _scale_after_softmax(q, k, v):
     return softmax(score_matrix(q, k)) / np.sqrt(q.shape[-1]) @ v
@@ -292,7 +292,7 @@ def _attention_over_queries(q, k, v):
     "no-softmax",
     "attention",
     "It mixes the values with the scaled scores themselves; the softmax between them is missing.",
-    "dot-products#what-goes-wrong",
+    "dot-products#a-scorecard-by-hand",
 )
 def _no_softmax(q, k, v):
     return scaled_scores(q, k) @ v
@@ -314,7 +314,7 @@ def _hard_attention(q, k, v):
     "softmax-of-values",
     "attention",
     "It applies the softmax to the values; softmax belongs on the scores.",
-    "dot-products#what-goes-wrong",
+    "dot-products#sharpness-not-ranking",
 )
 def _softmax_of_values(q, k, v):
     return scaled_scores(q, k) @ softmax(v)

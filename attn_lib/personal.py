@@ -64,7 +64,7 @@ def checked_id(learner_id: str) -> str:
     TypeError
         If it is not a string.
     ValueError
-        If it is empty.
+        If it has no letter and no digit: it is empty, or still the placeholder.
 
     Examples
     --------
@@ -74,8 +74,11 @@ def checked_id(learner_id: str) -> str:
     if not isinstance(learner_id, str):
         raise TypeError(f"learner_id: expected a string, got {learner_id!r}; put it in quotes.")
     learner_id = learner_id.strip().casefold()
-    if not learner_id:
-        raise ValueError("learner_id: expected your id, got an empty string; fill it in.")
+    if not any(character.isalnum() for character in learner_id):
+        raise ValueError(
+            f"learner_id: expected your id, got {learner_id!r} without a letter or digit; "
+            "fill it in."
+        )
     return learner_id
 
 

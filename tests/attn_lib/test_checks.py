@@ -204,6 +204,15 @@ class TestCall:
         assert "it raised ValueError: all input arrays must have the same shape (line " in said
         assert ": return np.stack([q, k]) # the learner's line)" in said
 
+    def test_a_transpose_of_all_axes_is_told_apart(self):
+        def reverses_all_axes(q, k):
+            return q @ k.T
+
+        q, k = np.ones((2, 3, 4)), np.ones((2, 5, 4))
+        hint = ".swapaxes(-1, -2) swaps the last two."
+        assert hint in report_on(reverses_all_axes, q, k)
+        assert hint not in report_on(reverses_all_axes, q[0], k[0].T)
+
     def test_an_error_of_the_call_itself_has_no_line(self):
         said = report_on(lambda q: q)
         assert "it raised TypeError:" in said
@@ -304,7 +313,7 @@ class TestDiagnosis:
             check.finish()
         assert named_mistakes(str(failed.value)) == [check.parts[0].results[0].mistake]
         assert check.parts[0].results[0].mistake == mistake.id
-        told = f"{mistake.sentence} ({mistake.id}; see {mistake.section})"
+        told = f"{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
         assert told in " ".join(str(failed.value).split())
 
     def test_another_wrong_answer_has_no_cause(self):
@@ -334,7 +343,7 @@ class TestValue:
         assert checked([3.536, 1.414, -0.707], "value", **options) == "ok"
         said = checked([5, 2, -1], "value", **options)
         assert "entry [0]: expected 3.53553, got 5 (3 of 3 entries differ)." in said
-        assert "(no-scale; see dot-products#what-goes-wrong)" in said
+        assert "(no-scale; see the book, dot-products#sharpness-not-ranking)" in said
 
     def test_missing(self):
         assert "x: not there yet." in checked(None, "value", expected=3)
@@ -402,9 +411,9 @@ class TestLearnerId:
     @pytest.mark.parametrize(
         ("names", "told"),
         [
-            ({}, "learner_id: not there yet. Put your id into its cell near the top."),
+            ({}, "learner_id: not there yet. Put your id into its cell near the top, in quotes,"),
             ({"learner_id": 7}, "learner_id: expected a string, got 7; put it in quotes."),
-            ({"learner_id": " "}, "learner_id: expected your id, got an empty string"),
+            ({"learner_id": " "}, "learner_id: expected your id, got '' without a letter or digit"),
         ],
     )
     def test_without_one_every_part_fails(self, names, told):
@@ -450,12 +459,12 @@ class TestReport:
 
     def test_named_mistakes_are_found_wherever_the_line_breaks(self):
         report = (
-            "x\n  Likely cause: It (or so)\n    goes wrong. (an-id;\n    see page#place)\n"
-            "  Likely cause: Again. (divide-by-d_k; see page#place)\n"
-            "  Likely cause: Once more. (an-id; see page#place)\n"
+            "x\n  Likely cause: It (or so)\n    is off. (an-id; see the\n    book, page#place)\n"
+            "  Likely cause: Again. (divide-by-d_k; see the book, page#place)\n"
+            "  Likely cause: Once more. (an-id; see the book, page#place)\n"
         )
         assert named_mistakes(report) == ["an-id", "divide-by-d_k"]
-        assert named_mistakes("(not-a-cause; see page#place)") == []
+        assert named_mistakes("(not-a-cause; see the book, page#place)") == []
 
 
 def test_difference_compares_within_its_tolerance():

@@ -45,7 +45,7 @@ class TestId:
 
     @pytest.mark.parametrize("learner_id", ["", "  \t"])
     def test_nor_is_an_empty_text(self, learner_id):
-        with pytest.raises(ValueError, match="expected your id, got an empty string"):
+        with pytest.raises(ValueError, match="expected your id, got '' without a letter"):
             sizes(learner_id)
 
 

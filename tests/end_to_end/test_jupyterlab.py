@@ -230,7 +230,7 @@ def test_a_wrong_answer_is_named_in_the_cell_and_in_the_dialog(exercise, referen
     expect(exercise.cell("attention-tests")).to_contain_text(mistake.sentence)
     said = exercise.validate()
     assert mistake.sentence in said
-    assert f"see {mistake.section}" in said
+    assert f"see the book, {mistake.section}" in said
     assert "Success" not in said
 
 

@@ -363,7 +363,8 @@ class TestNothing:
         [
             ("", "learner_id: not there yet."),
             ("learner_id = 12345", "learner_id: expected a string, got 12345; put it in quotes."),
-            ("learner_id = ' '", "learner_id: expected your id, got an empty string; fill it in."),
+            ("learner_id = ' '", "learner_id: expected your id, got '' without a letter or digit;"),
+            ('learner_id = "..."', "expected your id, got '...' without a letter or digit;"),
         ],
     )
     def test_without_an_id_the_personal_tasks_earn_nothing(self, answer, told, source):
