@@ -1,4 +1,4 @@
-"""The commands: ``python -m grader release`` and ``python -m grader sample-class``."""
+"""The commands ``release``, ``grade`` and ``sample-class`` of ``python -m grader``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 
 from grader import classroom, course, export, release, sample_class, summary
 
+DESCRIPTION = (
+    "The instructor's side of the exercises: release the learners' notebooks, grade what was "
+    "submitted, or try all of it on the sample class."
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 0 when all of it succeeded."""
-    parser = argparse.ArgumentParser(prog="python -m grader", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m grader", description=DESCRIPTION)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_release(commands)
     _add_grade(commands)

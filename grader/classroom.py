@@ -9,11 +9,13 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.utils import is_grade
 
 import attn_lib
@@ -52,10 +54,15 @@ class Result:
 
     @property
     def status(self) -> str:
-        """The state in a word or two."""
-        if self.problem:
+        """The state in a few words."""
+        if self.problem or self.entry is None:
             return f"failed: {self.problem}"
-        return "to read" if self.entry and self.entry.to_read else "graded"
+        state = "to read" if self.entry.to_read else "graded"
+        if not self.entry.missing:
+            return state
+        if len(self.entry.missing) == len(self.entry.points):
+            return f"{state}, without any cell that gives points"
+        return f"{state}, without {_listed(self.entry.missing)}"
 
 
 def course_digest(assignment: str) -> str:
@@ -147,18 +154,23 @@ class _Classroom:
         """Grade the submission unless that is done; return what kept it from being graded."""
         notebook = self._notebook(self.submitted, student)
         graded = self._notebook(self.into / "autograded", student)
-        if not notebook.exists():
+        if not notebook.is_file():
             self._forget(student)
-            return f"nothing submitted, expected {notebook.name}"
+            return _what_is_there_instead(notebook)
         digest = _digest([self.course, notebook.read_bytes()])
         if graded.exists() and self.record["autograded"].get(student) == digest:
             return ""
+        if not _is_notebook(notebook):
+            self._forget(student)
+            return f"{notebook.name} is not a notebook"
         begin(student)
         try:
             run(self.nbgrader.autograde, self.assignment, student)
         except NbGraderFailed as failure:
             self._forget(student)
             return _reason(str(failure))
+        handed_in = {cell.metadata.nbgrader.get("grade_id") for cell in self._graded_cells(student)}
+        gradebook.enter_missing(self.db_url, self.assignment, student, handed_in)
         self._remember("autograded", student, digest)
         return ""
 
@@ -178,14 +190,18 @@ class _Classroom:
 
     def mistakes(self, student: str) -> tuple[str, ...]:
         """Return the catalogued mistakes that the tests named."""
-        graded = nbformat.read(self._notebook(self.into / "autograded", student), as_version=4)
         reports = [
             output.get("text") or output.get("evalue") or ""
-            for cell in graded.cells
-            if is_grade(cell) and cell.cell_type == "code"
+            for cell in self._graded_cells(student)
+            if cell.cell_type == "code"
             for output in cell.outputs
         ]
         return tuple(named_mistakes("\n".join(reports)))
+
+    def _graded_cells(self, student: str) -> list[NotebookNode]:
+        """Return the cells of the graded notebook that give points."""
+        graded = nbformat.read(self._notebook(self.into / "autograded", student), as_version=4)
+        return [cell for cell in graded.cells if is_grade(cell)]
 
     def _notebook(self, folder: Path, student: str) -> Path:
         return folder / student / self.assignment / f"{self.assignment}.ipynb"
@@ -194,7 +210,7 @@ class _Classroom:
         """Leave nothing of an earlier grading that could be taken for that of this submission."""
         gradebook.forget_submission(self.db_url, self.assignment, student)
         for step in ("autograded", "feedback"):
-            shutil.rmtree(self.into / step / student / self.assignment, ignore_errors=True)
+            _remove(self.into / step / student / self.assignment)
             self.record[step].pop(student, None)
         self._save()
 
@@ -212,6 +228,44 @@ def _digest(pieces: Iterable[str | bytes]) -> str:
         content = piece.encode() if isinstance(piece, str) else piece
         digest.update(len(content).to_bytes(8, "big") + content)
     return digest.hexdigest()
+
+
+def _is_notebook(path: Path) -> bool:
+    """Say whether nbformat can read the file."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            nbformat.read(path, as_version=4)
+        except Exception:  # nbformat passes on whatever the content makes its code raise
+            return False
+    return True
+
+
+def _what_is_there_instead(notebook: Path) -> str:
+    """Say which other notebooks stand where this one was expected."""
+    others = [repr(path.name) for path in sorted(notebook.parent.glob("*.ipynb")) if path.is_file()]
+    found = f"found {_listed(others)}" if others else "nothing submitted"
+    return f"{found}, expected {notebook.name}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names as a sentence lists them.
+
+    Examples
+    --------
+    >>> _listed(["a"]), _listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _remove(folder: Path) -> None:
+    """Remove the folder, and the one it stands in if nothing else does."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    if folder.parent.exists() and not any(folder.parent.iterdir()):
+        folder.parent.rmdir()
 
 
 def _reason(log: str) -> str:

@@ -26,7 +26,8 @@ def neutral(text: str) -> str:
 def write_csv(results: Sequence[Result], cells: Sequence[str], path: Path) -> None:
     """Write a line for each student: names, points, status and the points of each of `cells`.
 
-    Texts are quoted, numbers are not. A cell that waits for a person is empty.
+    Texts are quoted, numbers are not. A cell that waits for a person is empty;
+    one that was not handed in has 0.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)

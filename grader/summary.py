@@ -30,7 +30,7 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``graded``, ``failed``: numbers of submissions. ``full_marks``: those that lost nothing.
+        ``graded``, ``failed``: numbers of submissions. ``full_marks``: those that lost no point.
         ``to_read``: those with an answer that waits for a person. ``points``: the most there
         are. ``mean``: of the points so far.
     """
@@ -48,7 +48,7 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
 def sentence(facts: dict[str, Any]) -> str:
     """Return the figures as sentences."""
     text = (
-        f"{facts['graded']} submissions graded, {facts['full_marks']} with full marks, "
+        f"{facts['graded']} submissions graded, {facts['full_marks']} lost no point, "
         f"mean {facts['mean']:g} of {facts['points']:g} points."
     )
     if facts["to_read"]:

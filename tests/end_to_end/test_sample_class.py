@@ -211,6 +211,33 @@ class TestAgain:
         page = tmp_path / "feedback/blank/dot-products/dot-products.html"
         assert "Score: 5.0 / 20.0" in page.read_text(encoding="utf-8")
 
+    def test_a_deleted_cell_loses_its_points(self, graded_class, tmp_path):
+        """One hands in again without two cells, one for the first time with no cell at all."""
+        student = "full-marks-loops"
+        for name in ("submitted", "autograded", "feedback"):
+            shutil.copytree(graded_class.folder / name / student, tmp_path / name / student)
+        for name in ("gradebook.db", f"graded-{ASSIGNMENT}.json"):
+            shutil.copy(graded_class.folder / name, tmp_path)
+        path = tmp_path / "submitted" / student / ASSIGNMENT / NOTEBOOK
+        notebook = nbformat.read(path, as_version=4)
+        deleted = ("softmax-tests", "in-words")
+        notebook.cells = [cell for cell in notebook.cells if cell.id not in deleted]
+        nbformat.write(notebook, path)
+        bare = tmp_path / "submitted" / "nothing-left" / ASSIGNMENT / NOTEBOOK
+        bare.parent.mkdir(parents=True)
+        nbformat.write(nbformat.v4.new_notebook(), bare)
+
+        results = grade(ASSIGNMENT, tmp_path / "submitted", tmp_path)
+
+        assert [(r.student, r.score, r.points, r.lost, r.status) for r in results] == [
+            (student, 15, 20, 5, "graded, without in-words and softmax-tests"),
+            ("nothing-left", 0, 20, 20, "graded, without any cell that gives points"),
+        ]
+        assert results[0].entry.scores["softmax-tests"] == 0
+        page = tmp_path / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        assert "Score: 15.0 / 20.0" in page.read_text(encoding="utf-8")
+        assert grade(ASSIGNMENT, tmp_path / "submitted", tmp_path) == results
+
     def test_what_cannot_be_graded_is_told_and_leaves_no_score(
         self, graded_class, tmp_path, capsys
     ):
@@ -229,7 +256,9 @@ class TestAgain:
 
         assert status == 1
         out = capsys.readouterr().out
-        assert re.search(r"^full-marks-loops +failed: .*NotJSONError", out, re.MULTILINE)
+        assert re.search(
+            r"^full-marks-loops +failed: dot-products.ipynb is not a notebook$", out, re.MULTILINE
+        )
         assert re.search(r"^half-done +failed: nothing submitted", out, re.MULTILINE)
         assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
         assert "1 submissions graded" in out

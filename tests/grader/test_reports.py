@@ -6,6 +6,7 @@ import csv
 
 import pytest
 
+from grader import __main__ as commands
 from grader.classroom import Result, _reason
 from grader.export import neutral, write_csv
 from grader.gradebook import Entry
@@ -37,7 +38,7 @@ def test_figures():
         "mean": 4.17,
     }
     assert sentence(figures(RESULTS)) == (
-        "3 submissions graded, 2 with full marks, mean 4.17 of 6 points. "
+        "3 submissions graded, 2 lost no point, mean 4.17 of 6 points. "
         "1 have a written answer that waits to be read. 1 could not be graded."
     )
 
@@ -68,6 +69,38 @@ def test_csv(tmp_path):
     ]
     with path.open(encoding="utf-8", newline="") as file:
         assert len(list(csv.reader(file))) == 5
+
+
+@pytest.mark.parametrize(
+    ("missing", "waiting", "status"),
+    [
+        ([], ["words"], "to read"),
+        (["b-tests"], ["words"], "to read, without b-tests"),
+        (["a-tests", "b-tests"], [], "graded, without a-tests and b-tests"),
+        (list(POINTS), [], "graded, without any cell that gives points"),
+    ],
+)
+def test_the_status_names_the_cells_that_were_not_handed_in(missing, waiting, status):
+    scores = dict.fromkeys(missing, 0.0)
+    result = Result("ada", Entry("ada", "", "", scores, dict(POINTS), waiting, missing))
+    assert result.status == status
+    assert result.lost == sum(POINTS[cell] for cell in missing)
+    assert figures([result])["full_marks"] == int(not missing)
+
+
+def test_help_names_every_command_in_plain_text(capsys):
+    with pytest.raises(SystemExit) as stop:
+        commands.main(["--help"])
+    assert stop.value.code == 0
+    described, listed = capsys.readouterr().out.split("positional arguments:")
+    assert "`" not in described + listed
+    assert "release the learners' notebooks, grade what was submitted" in " ".join(
+        described.split()
+    )
+    assert [line.split()[0] for line in listed.splitlines() if line.startswith("    ")][:2] == [
+        "release",
+        "grade",
+    ]
 
 
 @pytest.mark.parametrize("text", ["=1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
