@@ -105,7 +105,8 @@ class LabNotebook:
 
     def validate(self) -> str:
         """Press nbgrader's Validate button; return its dialog's words, and close it."""
-        self.page.get_by_role("button", name="Validate", exact=True).click()
+        toolbar = self.page.locator(".jp-NotebookPanel-toolbar")
+        toolbar.get_by_text("Validate", exact=True).click()
         dialog = self.page.locator(".jp-Dialog").filter(has_text="Validation Results")
         expect(dialog).to_be_visible(timeout=PATIENCE * 1000)
         text = " ".join(dialog.inner_text().split())
