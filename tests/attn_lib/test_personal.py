@@ -128,3 +128,12 @@ class TestOthers:
             assert (ordered[:, -1] - ordered[:, -2] > 0.1).all()
             assert len(set(weights.argmax(axis=1))) == 3
             assert abs(weights[2, 0] - weights[0, 2]) > 0.1
+
+
+def test_weights_that_never_fit_end_in_an_error_and_not_in_an_endless_loop(monkeypatch):
+    def same_for_every_key(q, k, v):
+        return np.full((3, 4), 0.25)
+
+    monkeypatch.setattr(personal, "scaled_dot_product_attention", same_for_every_key)
+    with pytest.raises(RuntimeError, match="no draw gives three clear favourites"):
+        personal.weights_to_read("ada")
