@@ -3,21 +3,46 @@
 The mathematics is here at the top: ``attn_lib.scaled_dot_product_attention`` and its
 parts. The rest is imported by name when wanted, so that NumPy stays the only need:
 
-- ``attn_lib.mistakes``: the catalogue of wrong ways to compute attention.
+- ``attn_lib.experiments`` and ``attn_lib.estimates``: what random scores do, with errors.
+- ``attn_lib.complexity``: what attention costs, counted and measured.
+- ``attn_lib.targets`` and ``attn_lib.mistakes``: what exercises ask for, and the catalogue of
+  wrong ways to compute it.
 - ``attn_lib.checks``: what the exercises' test cells call.
 - ``attn_lib.figures`` and ``attn_lib.style``: the course's pictures (matplotlib).
 - ``attn_lib.widgets``: figures with sliders (matplotlib; ipywidgets when live).
 """
 
+from attn_lib.additive import additive_attention
 from attn_lib.attention import AttentionTrace, scaled_dot_product_attention
-from attn_lib.masks import causal_mask, combine_masks, padding_mask
-from attn_lib.softmax import softmax
+from attn_lib.backward import AttentionGradients, attention_backward
+from attn_lib.masks import (
+    additive_mask,
+    allowed_from_blocked,
+    causal_mask,
+    combine_masks,
+    padding_mask,
+    sliding_window_mask,
+)
+from attn_lib.multihead import merge_heads, multi_head_attention, split_heads
+from attn_lib.softmax import log_softmax, log_sum_exp, softmax, softmax_jacobian
 
 __all__ = [
+    "AttentionGradients",
     "AttentionTrace",
+    "additive_attention",
+    "additive_mask",
+    "allowed_from_blocked",
+    "attention_backward",
     "causal_mask",
     "combine_masks",
+    "log_softmax",
+    "log_sum_exp",
+    "merge_heads",
+    "multi_head_attention",
     "padding_mask",
     "scaled_dot_product_attention",
+    "sliding_window_mask",
     "softmax",
+    "softmax_jacobian",
+    "split_heads",
 ]

@@ -1,4 +1,4 @@
-"""What every public function does to its inputs first: read them as real floats."""
+"""Reading arrays: real floats of a type wide enough, with sizes that fit."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ def as_float_array(values: ArrayLike, name: str) -> NDArray[np.floating]:
 def working_dtype(dtype: DTypeLike) -> np.dtype:
     """Return the type to compute in: float32 or better, so that float16 sums stay finite."""
     return np.promote_types(dtype, np.float32)
+
+
+def project(x: NDArray[np.floating], w: NDArray[np.floating], product: str) -> NDArray:
+    """Return x @ w, or say in one sentence, which calls it `product`, what does not fit."""
+    if x.ndim < 2 or w.ndim != 2 or x.shape[-1] != len(w):
+        raise ValueError(
+            f"{product}: expected shapes (..., n, d) and (d, d_out), got {x.shape} and "
+            f"{w.shape}; make the last size of the first and the first of the second equal."
+        )
+    return x @ w

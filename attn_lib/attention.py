@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arrays import as_float_array, working_dtype
-from attn_lib.masks import Alignment, causal_mask
+from attn_lib._scores import broadcast_mask, cap_scores, default_scale, mask_scores
+from attn_lib.masks import Alignment, _causal_offset, causal_mask
 from attn_lib.softmax import _softmax
+from attn_lib.streaming import stream
+
+Method = Literal["auto", "dense", "streaming"]
+
+# Below this many scores, starting threads costs more than it saves.
+FEWEST_SCORES_TO_STREAM = 2**16
 
 
 class AttentionTrace(NamedTuple):
@@ -18,7 +25,7 @@ class AttentionTrace(NamedTuple):
 
     raw: NDArray[np.floating]  #: q @ kᵀ, shape (..., n_q, n_k)
     scaled: NDArray[np.floating]  #: raw · scale, shape (..., n_q, n_k)
-    masked: NDArray[np.floating]  #: scaled, with -inf where attention is not allowed
+    masked: NDArray[np.floating]  #: scaled, then capped and masked: what softmax is given
     weights: NDArray[np.floating]  #: softmax of masked over the keys; rows sum to 1 or are 0
     output: NDArray[np.floating]  #: weights @ v, shape (..., n_q, d_v)
 
@@ -33,7 +40,9 @@ def scaled_dot_product_attention(
     is_causal: bool = ...,
     causal_alignment: Alignment = ...,
     scale: float | None = ...,
+    softcap: float | None = ...,
     enable_gqa: bool = ...,
+    method: Method = ...,
     return_trace: Literal[False] = ...,
 ) -> NDArray[np.floating]: ...
 @overload
@@ -46,7 +55,9 @@ def scaled_dot_product_attention(
     is_causal: bool = ...,
     causal_alignment: Alignment = ...,
     scale: float | None = ...,
+    softcap: float | None = ...,
     enable_gqa: bool = ...,
+    method: Method = ...,
     return_trace: Literal[True],
 ) -> AttentionTrace: ...
 def scaled_dot_product_attention(
@@ -58,7 +69,9 @@ def scaled_dot_product_attention(
     is_causal=False,
     causal_alignment="top-left",
     scale=None,
+    softcap=None,
     enable_gqa=False,
+    method="auto",
     return_trace=False,
 ):
     r"""Return :math:`\mathrm{softmax}(q k^T / \sqrt{d_k})\, v`.
@@ -80,11 +93,17 @@ def scaled_dot_product_attention(
         What "later" means when ``n_q != n_k``; see `causal_mask`.
     scale : float, optional
         Factor on the raw scores. Default ``1 / sqrt(d_k)``.
+    softcap : float, optional
+        Keep the scaled scores within ±softcap before they are masked:
+        ``softcap * tanh(scores / softcap)``, as Gemma 2 does.
     enable_gqa : bool
         Grouped-query attention: `q` of shape (..., H, n_q, d_k) has a multiple of the
         heads of `k` and `v`; each key/value head serves that many neighbouring query heads.
+    method : {"auto", "dense", "streaming"}
+        ``"dense"`` holds all n_q × n_k weights; ``"streaming"`` works in blocks on all cores
+        and holds none of them, and gives the same numbers. ``"auto"`` takes the faster.
     return_trace : bool
-        Return every intermediate result instead of the output alone.
+        Return every intermediate result instead of the output alone. Needs the dense form.
 
     Returns
     -------
@@ -98,11 +117,15 @@ def scaled_dot_product_attention(
     TypeError
         If an input is not made of real numbers.
     ValueError
-        If the shapes do not fit together; the message says which sizes differ.
+        If the shapes do not fit together; the message says which sizes differ. If the
+        alignment or the method is not one of those named, if softcap is not positive, or if
+        a trace is asked for with ``method="streaming"``.
 
     References
     ----------
     Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1, equation 1.
+    Ainslie et al. 2023, "GQA", section 2.2, for grouped queries. Gemma Team 2024, "Gemma 2",
+    section 2, for the soft cap.
 
     Examples
     --------
@@ -114,6 +137,7 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(q, k, v, return_trace=True).weights.round(4)
     array([[0.8816, 0.1057, 0.0127]])
     """
+    _check_options(method, softcap, return_trace)
     q, k, v = (as_float_array(a, name) for a, name in ((q, "q"), (k, "k"), (v, "v")))
     if enable_gqa:
         k, v = _repeat_heads(q, k, v)
@@ -122,27 +146,64 @@ def scaled_dot_product_attention(
     wide = working_dtype(dtype)
     q, k, v = (a.astype(wide, copy=False) for a in (q, k, v))
     n_q, n_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
+    scores_shape = (*batch_shape, n_q, n_k)
+    if mask is not None:
+        mask = broadcast_mask(mask, scores_shape)
+    offset = _causal_offset(n_q, n_k, causal_alignment) if is_causal else None
     if scale is None:
-        scale = 1 / math.sqrt(d_k) if d_k else 1.0
+        scale = default_scale(d_k)
+
+    if method == "auto" and not return_trace:
+        large = math.prod(scores_shape) >= FEWEST_SCORES_TO_STREAM
+        method = "streaming" if large else "dense"
+    if method == "streaming":
+        output = stream(q, k, v, scale=scale, softcap=softcap, mask=mask, causal_offset=offset)
+        return output.astype(dtype, copy=False)
 
     raw = q @ k.swapaxes(-1, -2)  # (..., n_q, d_k) @ (..., d_k, n_k) -> (..., n_q, n_k)
     scaled = raw * wide.type(scale)  # (..., n_q, n_k)
     masked = scaled
+    if softcap is not None or mask is not None or is_causal:
+        masked = np.broadcast_to(scaled, scores_shape).copy()
+    if softcap is not None:
+        cap_scores(masked, softcap)
     if mask is not None:
-        masked = _apply_mask(masked, mask, (*batch_shape, n_q, n_k))
+        mask_scores(masked, mask)
     if is_causal:
-        allowed = causal_mask(n_q, n_k, causal_alignment)
-        masked = np.where(allowed, masked, wide.type(-np.inf))
+        mask_scores(masked, causal_mask(n_q, n_k, causal_alignment))
     weights = _softmax(masked)  # (..., n_q, n_k), each row sums to 1
     output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
 
     if return_trace:
         trace = (raw, scaled, masked, weights, output)
-        return AttentionTrace(*(a.astype(dtype, copy=False) for a in trace))
+        with np.errstate(over="ignore"):  # float16 ends at 65504: larger scores become inf
+            return AttentionTrace(*(a.astype(dtype, copy=False) for a in trace))
     return output.astype(dtype, copy=False)
 
 
-def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> tuple[int, ...]:
+def _check_options(method: Method, softcap: float | None, return_trace: bool) -> None:
+    if method not in ("auto", "dense", "streaming"):
+        raise ValueError(
+            f'method: expected "auto", "dense" or "streaming", got {method!r}; '
+            "leave it out to have the faster one chosen."
+        )
+    if method == "streaming" and return_trace:
+        raise ValueError(
+            'return_trace: expected method "dense" or "auto", got "streaming", which holds no '
+            "intermediate results; leave out one of the two."
+        )
+    if softcap is not None and not softcap > 0:
+        raise ValueError(
+            f"softcap: expected a positive number, got {softcap}; leave it out for no cap."
+        )
+
+
+def _check_shapes(
+    q: NDArray,
+    k: NDArray,
+    v: NDArray,
+    advice: str = "if q has more heads than k and v, pass enable_gqa=True",
+) -> tuple[int, ...]:
     """Return the common leading shape, or say in one sentence what does not fit."""
     for name, array in (("q", q), ("k", k), ("v", v)):
         if array.ndim < 2:
@@ -165,7 +226,7 @@ def _check_shapes(q: NDArray, k: NDArray, v: NDArray) -> tuple[int, ...]:
     except ValueError as error:
         raise ValueError(
             f"expected leading axes that broadcast, got q {q.shape}, k {k.shape} and "
-            f"v {v.shape}; if q has more heads than k and v, pass enable_gqa=True."
+            f"v {v.shape}; {advice}."
         ) from error
 
 
@@ -185,24 +246,3 @@ def _repeat_heads(q: NDArray, k: NDArray, v: NDArray) -> tuple[NDArray, NDArray]
         np.repeat(k, heads // key_heads, axis=-3),
         np.repeat(v, heads // value_heads, axis=-3),
     )
-
-
-def _apply_mask(
-    scaled: NDArray[np.floating], mask: ArrayLike, scores_shape: tuple[int, ...]
-) -> NDArray[np.floating]:
-    mask = np.asarray(mask)
-    if mask.dtype.kind not in "bf":
-        raise TypeError(
-            f"mask: expected booleans (True = may attend) or floats to add, "
-            f"got dtype {mask.dtype}; convert 0/1 with .astype(bool)."
-        )
-    try:
-        mask = np.broadcast_to(mask, scores_shape)
-    except ValueError as error:
-        raise ValueError(
-            f"mask: expected a shape that broadcasts to (..., n_q, n_k) = {scores_shape}, "
-            f"got {mask.shape}."
-        ) from error
-    if mask.dtype.kind == "b":
-        return np.where(mask, scaled, scaled.dtype.type(-np.inf))
-    return scaled + mask.astype(scaled.dtype, copy=False)

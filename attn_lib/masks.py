@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 Alignment = Literal["top-left", "bottom-right"]
 
@@ -50,12 +50,76 @@ def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArra
            [1, 1, 1]])
     """
     n_q, n_k = _size(n_q, "n_q"), _size(n_k, "n_k")
+    offset = _causal_offset(n_q, n_k, alignment)
+    return sliding_window_mask(n_q, n_k, left=None, right=0, offset=offset)
+
+
+def _causal_offset(n_q: int, n_k: int, alignment: Alignment) -> int:
+    """Return how many keys stand before the first query's own."""
     if alignment not in ("top-left", "bottom-right"):
-        raise ValueError(
-            f'causal_mask: expected alignment "top-left" or "bottom-right", got {alignment!r}.'
-        )
-    offset = n_k - n_q if alignment == "bottom-right" else 0
-    return np.arange(n_k) <= np.arange(n_q)[:, None] + offset
+        raise ValueError(f'alignment: expected "top-left" or "bottom-right", got {alignment!r}.')
+    return n_k - n_q if alignment == "bottom-right" else 0
+
+
+def sliding_window_mask(
+    n_q: int, n_k: int, left: int | None, right: int | None = 0, *, offset: ArrayLike = 0
+) -> NDArray[np.bool_]:
+    """Return the mask that lets every query see only keys near its own position.
+
+    Query i stands at position ``i + offset`` among the keys. It may attend to the key at
+    that position, to `left` keys before it and to `right` keys after it.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Number of queries and keys, 0 or more.
+    left, right : int or None
+        How many keys before and after the query's own position are allowed, 0 or more;
+        None for no limit. A window of W keys that ends at the query, as in Mistral 7B, is
+        ``left=W - 1, right=0``: the query's own key counts among the W. These are ONNX's
+        ``left_window_size`` and ``right_window_size``, which write -1 for no limit.
+    offset : array_like of int, shape (...)
+        Position of the first query among the keys; one for all sequences, or one for each
+        sequence of a batch. 0 is `causal_mask`'s ``"top-left"``, ``n_k - n_q`` its
+        ``"bottom-right"``. With a cache it is the number of keys cached before.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., n_q, n_k)
+        True where the query may attend.
+
+    Raises
+    ------
+    TypeError
+        If the offsets are not whole numbers.
+    ValueError
+        If a size or a limit is negative or not whole.
+
+    References
+    ----------
+    Beltagy et al. 2020, "Longformer", section 3.1; Jiang et al. 2023, "Mistral 7B",
+    section 2 and figure 1.
+
+    Examples
+    --------
+    >>> sliding_window_mask(4, 4, left=1).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    >>> sliding_window_mask(2, 4, left=1, right=1, offset=2).astype(int)
+    array([[0, 1, 1, 1],
+           [0, 0, 1, 1]])
+    """
+    offset = _whole_numbers(offset, "sliding_window_mask: offset")
+    query = np.arange(_size(n_q, "n_q"))[:, None] + offset[..., None, None]  # (..., n_q, 1)
+    key = np.arange(_size(n_k, "n_k"))  # (n_k,)
+    allowed = np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
+    if left is not None:
+        allowed &= query - _size(left, "left (None: no limit)") <= key
+    if right is not None:
+        allowed &= key - _size(right, "right (None: no limit)") <= query
+    return allowed
 
 
 def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
@@ -89,12 +153,7 @@ def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
            [[1, 1, 1]]])
     """
     n_k = _size(n_k, "n_k")
-    lengths = np.asarray(lengths)
-    if lengths.dtype.kind not in "iu":
-        raise TypeError(
-            f"padding_mask: expected whole numbers as lengths, got dtype {lengths.dtype}; "
-            "convert with .astype(int)."
-        )
+    lengths = _whole_numbers(lengths, "padding_mask: lengths")
     if np.any((lengths < 0) | (lengths > n_k)):
         raise ValueError(
             f"padding_mask: expected lengths between 0 and n_k={n_k}, got {lengths.tolist()}; "
@@ -131,13 +190,7 @@ def combine_masks(*masks: ArrayLike) -> NDArray[np.bool_]:
     """
     if not masks:
         raise ValueError("combine_masks: expected at least one mask, got none.")
-    arrays = [np.asarray(mask) for mask in masks]
-    for array in arrays:
-        if array.dtype != np.bool_:
-            raise TypeError(
-                f"combine_masks: expected boolean masks, got dtype {array.dtype}; "
-                "additive masks combine by +."
-            )
+    arrays = [_booleans(mask, "combine_masks", "additive masks combine by +") for mask in masks]
     try:
         np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError as error:
@@ -146,6 +199,84 @@ def combine_masks(*masks: ArrayLike) -> NDArray[np.bool_]:
             f"combine_masks: expected shapes that broadcast to (..., n_q, n_k), got {shapes}."
         ) from error
     return reduce(operator.and_, arrays)
+
+
+def allowed_from_blocked(blocked: ArrayLike) -> NDArray[np.bool_]:
+    """Return a mask in this course's convention from one that says True where *blocked*.
+
+    PyTorch's ``key_padding_mask`` and the ``attn_mask`` of its ``MultiheadAttention`` say
+    True where attention is not allowed.
+
+    Parameters
+    ----------
+    blocked : array_like of bool, any shape
+        True where attention is not allowed.
+
+    Returns
+    -------
+    ndarray of bool, the same shape
+        True where attention is allowed.
+
+    Raises
+    ------
+    TypeError
+        If the mask is not boolean.
+
+    Examples
+    --------
+    >>> allowed_from_blocked([False, False, True])
+    array([ True,  True, False])
+    """
+    return ~_booleans(blocked, "allowed_from_blocked", "convert 0/1 with .astype(bool)")
+
+
+def additive_mask(allowed: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[np.floating]:
+    """Return the mask to add to the scaled scores: 0 where allowed, ``-inf`` elsewhere.
+
+    Parameters
+    ----------
+    allowed : array_like of bool, any shape
+        True where attention is allowed.
+    dtype : floating-point dtype
+        Type of the result, best that of the scores.
+
+    Returns
+    -------
+    ndarray of `dtype`, the same shape
+
+    Raises
+    ------
+    TypeError
+        If the mask is not boolean, or `dtype` has no ``-inf``.
+
+    Examples
+    --------
+    >>> additive_mask([True, True, False])
+    array([  0.,   0., -inf])
+    """
+    allowed = _booleans(allowed, "additive_mask", "a float mask is additive already")
+    dtype = np.dtype(dtype)
+    if dtype.kind != "f":
+        raise TypeError(
+            f"additive_mask: expected a floating-point dtype, got {dtype}; only they have -inf."
+        )
+    return np.where(allowed, dtype.type(0), dtype.type(-np.inf))
+
+
+def _booleans(mask: ArrayLike, caller: str, advice: str) -> NDArray[np.bool_]:
+    mask = np.asarray(mask)
+    if mask.dtype != np.bool_:
+        raise TypeError(f"{caller}: expected booleans, got dtype {mask.dtype}; {advice}.")
+    return mask
+
+
+def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    values = np.asarray(values)
+    if values.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}: expected whole numbers, got dtype {values.dtype}; convert with .astype(int)."
+        )
+    return values
 
 
 def _size(value: int, name: str) -> int:

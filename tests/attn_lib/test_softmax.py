@@ -1,7 +1,10 @@
+import math
+
 import numpy as np
 import pytest
 
 from attn_lib import softmax
+from attn_lib.softmax import log_softmax, log_sum_exp, softmax_jacobian, softmax_jacobian_norm
 
 
 def test_worked_example():
@@ -75,3 +78,149 @@ def test_the_input_is_not_changed():
 def test_misuse_is_explained(scores, axis, error, message):
     with pytest.raises(error, match=message):
         softmax(scores, axis=axis)
+
+
+SCORES = np.random.default_rng(8).normal(size=(3, 5), scale=3)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_log_sum_exp_is_what_its_name_says(axis):
+    lines = SCORES.T if axis == 0 else SCORES
+    expected = [math.log(sum(math.exp(score) for score in line)) for line in lines]
+    np.testing.assert_allclose(log_sum_exp(SCORES, axis=axis), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("shift", [-1e4, 1e4])
+def test_log_sum_exp_moves_with_its_scores(shift):
+    expected = log_sum_exp(SCORES) + shift
+    np.testing.assert_allclose(log_sum_exp(SCORES + shift), expected, rtol=1e-15)
+
+
+def test_log_sum_exp_of_one_row_is_a_scalar():
+    total = log_sum_exp([0, 0, 0, 0])
+    assert type(total) is np.float64
+    assert total == pytest.approx(math.log(4), rel=1e-15)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_log_softmax_is_the_logarithm_of_the_weights(axis):
+    np.testing.assert_allclose(log_softmax(SCORES, axis), np.log(softmax(SCORES, axis)), rtol=1e-13)
+
+
+def test_log_softmax_keeps_what_the_weight_loses():
+    assert softmax([0.0, 2000.0])[0] == 0
+    assert log_softmax([0.0, 2000.0]).tolist() == [-2000.0, 0.0]
+    # Where the scores are large, log_sum_exp is rounded to 1e-12; the difference is not.
+    far = log_softmax(np.array([1.0, 3.0]) + 2.0**14)
+    np.testing.assert_allclose(far, log_softmax([1.0, 3.0]), rtol=1e-15)
+
+
+def test_logarithms_where_nothing_may_be_chosen():
+    scores = [[-np.inf, -np.inf], [0.0, -np.inf]]
+    assert log_sum_exp(scores).tolist() == [-np.inf, 0.0]
+    assert log_softmax(scores).tolist() == [[-np.inf, -np.inf], [0.0, -np.inf]]
+    assert log_sum_exp(np.zeros((3, 0))).tolist() == [-np.inf] * 3
+    assert log_softmax(np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_jacobian_is_the_derivative():
+    step = 1e-5
+    jacobian = softmax_jacobian(softmax(SCORES))
+    assert jacobian.shape == (3, 5, 5)
+    for j in range(5):
+        change = step * np.eye(5)[j]
+        slope = (softmax(SCORES + change) - softmax(SCORES - change)) / (2 * step)
+        np.testing.assert_allclose(jacobian[:, :, j], slope, atol=1e-10)
+
+
+def test_jacobian_by_its_definition():
+    w = softmax(SCORES[0])
+    for i in range(5):
+        for j in range(5):
+            expected = w[i] * ((i == j) - w[j])
+            assert softmax_jacobian(w)[i, j] == pytest.approx(expected, rel=1e-14)
+
+
+def test_norm_is_that_of_the_matrix():
+    weights = softmax(np.random.default_rng(4).normal(size=(2, 3, 7), scale=4))
+    expected = np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1))
+    assert expected.shape == (2, 3)
+    np.testing.assert_allclose(softmax_jacobian_norm(weights), expected, rtol=1e-13)
+
+
+def test_norm_by_sums_of_powers():
+    w = softmax(SCORES)
+    squared = (w**2).sum(-1) - 2 * (w**3).sum(-1) + (w**2).sum(-1) ** 2
+    np.testing.assert_allclose(softmax_jacobian_norm(w) ** 2, squared, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 1000])
+def test_norm_for_equal_weights_and_for_one_weight(n):
+    norm = softmax_jacobian_norm(np.full(n, 1 / n))
+    assert norm == pytest.approx(math.sqrt(n - 1) / n, rel=1e-12)
+    assert softmax_jacobian_norm(np.eye(n)).tolist() == [0.0] * n
+
+
+@pytest.mark.parametrize(("dtype", "exponent"), [(np.float64, 50), (np.float32, 21)])
+@pytest.mark.parametrize("largest_first", [True, False])
+def test_norm_stays_exact_near_a_single_weight(dtype, exponent, largest_first):
+    small = 2.0**-exponent
+    weights = np.array([1 - small, small, 0][:: 1 if largest_first else -1], dtype)
+    expected = 2 * small * (1 - small)  # the entries of J are ± small · (1 - small)
+    rtol = 4 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(softmax_jacobian_norm(weights), expected, rtol=rtol)
+
+
+def test_no_weights_no_derivative():
+    weights = np.zeros((3, 5))
+    assert not softmax_jacobian(weights).any()
+    assert softmax_jacobian_norm(weights).tolist() == [0.0] * 3
+    assert softmax_jacobian(np.zeros((3, 0))).shape == (3, 0, 0)
+    assert softmax_jacobian_norm(np.zeros((3, 0))).tolist() == [0.0] * 3
+
+
+FUNCTIONS = [softmax, log_sum_exp, log_softmax, softmax_jacobian, softmax_jacobian_norm]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_every_function_keeps_the_float_type_and_its_input(function, dtype):
+    weights = softmax(SCORES).astype(dtype)
+    weights.flags.writeable = False
+    result = function(weights)
+    assert result.dtype == dtype
+    rtol = 4 * float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(result, function(weights.astype(np.float64)), rtol=rtol, atol=6e-8)
+
+
+def test_half_precision_is_summed_in_single():
+    n = 8192
+    norm = softmax_jacobian_norm(np.full(n, 1 / n, np.float16))  # its squares are 0 in float16
+    assert norm == pytest.approx(math.sqrt(n - 1) / n, rel=1e-3)
+    scores = np.full(n, 10.0, np.float16)
+    assert log_sum_exp(scores) == pytest.approx(10 + math.log(n), rel=1e-3)
+    np.testing.assert_allclose(log_softmax(scores), -math.log(n), rtol=1e-3)
+
+
+@pytest.mark.parametrize("function", [softmax_jacobian, softmax_jacobian_norm])
+@pytest.mark.parametrize(
+    ("weights", "error", "message"),
+    [
+        ([5.0, 2.0, -1.0], ValueError, r"smallest of -1 and .* sum of 6; pass softmax\(scores\)"),
+        ([1.5, -0.5], ValueError, r"a smallest of -0\.5"),
+        ([0.5, 0.6], ValueError, r"a largest sum of 1\.1"),
+        (1.0, ValueError, "expected weights with an axis -1"),
+        (["a"], TypeError, "weights: expected real numbers"),
+    ],
+)
+def test_what_cannot_be_weights_is_refused(function, weights, error, message):
+    with pytest.raises(error, match=message):
+        function(weights)
+
+
+@pytest.mark.parametrize("function", [log_sum_exp, log_softmax])
+def test_misuse_of_the_logarithms_is_explained(function):
+    with pytest.raises(ValueError, match=f"{function.__name__}: .* an axis 2, got shape"):
+        function(SCORES, axis=2)
+    with pytest.raises(TypeError, match="scores: expected real numbers"):
+        function(["a"])

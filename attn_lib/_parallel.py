@@ -1,0 +1,72 @@
+"""Run independent NumPy tasks on all cores, each with one BLAS thread."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+Task = TypeVar("Task")
+
+# The number of BLAS threads belongs to the whole process. Two calls at once could each
+# restore what the other had set; since every call uses all cores, they take turns instead.
+_one_at_a_time = threading.Lock()
+
+
+def run_on_all_cores(function: Callable[[Task], None], tasks: Iterable[Task]) -> None:
+    """Call `function` on every task, in order as cores come free.
+
+    NumPy lets go of the interpreter while it computes, so threads suffice. Where the package
+    threadpoolctl is missing, BLAS cannot be held to one thread; the tasks then run one after
+    the other, and BLAS uses the cores inside each.
+
+    Parameters
+    ----------
+    function : callable
+        Called with one task; writes its result where it belongs.
+    tasks : iterable
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares = np.zeros(3)
+    >>> def square(i):
+    ...     squares[i] = i**2
+    >>> run_on_all_cores(square, range(3))
+    >>> squares
+    array([0., 1., 4.])
+    """
+    tasks = list(tasks)
+    workers = min(len(tasks), _cores())
+    blas = _blas()
+    if workers < 2 or blas is None:
+        for task in tasks:
+            function(task)
+        return
+    with (
+        _one_at_a_time,
+        blas.limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        for _ in pool.map(function, tasks):
+            pass
+
+
+def _cores() -> int:
+    # Not os.cpu_count: a container or a cluster's job may use fewer than the machine has.
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _blas():
+    """Return the handle on BLAS's threads, or None where threadpoolctl is missing."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()

@@ -1,0 +1,48 @@
+"""What happens to scores between the comparison and the softmax."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def default_scale(d_k: int) -> float:
+    """Return 1/√d_k, or 1 for vectors without entries, whose scores are all 0."""
+    return 1 / math.sqrt(d_k) if d_k else 1.0
+
+
+def cap_scores(scores: NDArray[np.floating], softcap: float) -> None:
+    """Squash scores into (−softcap, softcap), in place: ``softcap · tanh(scores / softcap)``."""
+    scores /= softcap
+    np.tanh(scores, out=scores)
+    scores *= softcap
+
+
+def mask_scores(scores: NDArray[np.floating], mask: NDArray) -> None:
+    """Set scores to ``-inf`` where a boolean mask is False, or add a float mask, in place."""
+    if mask.dtype.kind == "b":
+        np.copyto(scores, -np.inf, where=~mask)
+        return
+    # -inf says "not allowed" whatever the score; added to an infinite one it would give NaN.
+    blocked = np.isneginf(mask)
+    np.add(scores, mask, out=scores, where=~blocked)
+    np.copyto(scores, -np.inf, where=blocked)
+
+
+def broadcast_mask(mask: ArrayLike, scores_shape: tuple[int, ...]) -> NDArray:
+    """Return the mask spread over all scores, without copying it, or say what is wrong with it."""
+    mask = np.asarray(mask)
+    if mask.dtype.kind not in "bf":
+        raise TypeError(
+            f"mask: expected booleans (True = may attend) or floats to add, "
+            f"got dtype {mask.dtype}; convert 0/1 with .astype(bool)."
+        )
+    try:
+        return np.broadcast_to(mask, scores_shape)
+    except ValueError as error:
+        raise ValueError(
+            f"mask: expected a shape that broadcasts to (..., n_q, n_k) = {scores_shape}, "
+            f"got {mask.shape}."
+        ) from error

@@ -1,0 +1,360 @@
+"""Experiments on random scores: how they spread, and what softmax then does to them.
+
+Queries and keys are drawn at random: independent, mean 0 and variance 1, normal unless
+said otherwise. That is a network before training, not after it. Everything takes `rng`, a
+`numpy.random.Generator` or a whole number to seed one, so that every figure can be computed
+again. `attn_lib.estimates` says how far to trust what is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from attn_lib._scores import default_scale
+from attn_lib.estimates import Estimate, _positive
+from attn_lib.softmax import softmax, softmax_jacobian_norm
+
+Distribution = Literal["normal", "uniform", "q=k"]
+Seed = np.random.Generator | int
+
+#: Random numbers in one array, 4 MB of float64, so that no experiment fills the memory.
+_CHUNK = 500_000
+
+
+def score_samples(
+    d_k: int, n: int, rng: Seed, distribution: Distribution = "normal"
+) -> NDArray[np.float64]:
+    """Return the dot products of `n` independent pairs of a query and a key.
+
+    Parameters
+    ----------
+    d_k : int
+        Width of a query and a key, at least 1.
+    n : int
+        Number of pairs, at least 1.
+    rng : numpy.random.Generator or int
+    distribution : {"normal", "uniform", "q=k"}
+        What the entries are: normal with mean 0 and variance 1; uniform between 0 and 1,
+        so that their mean is not 0; or normal with every key equal to its query, so that
+        the two are not independent.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+        Raw scores, not scaled.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1, or the distribution is none of the three.
+
+    Examples
+    --------
+    >>> score_samples(64, n=10_000, rng=0).std().round(1)
+    np.float64(8.0)
+    """
+    d_k, n, rng = _positive(d_k, "d_k"), _positive(n, "n"), np.random.default_rng(rng)
+    if distribution not in ("normal", "uniform", "q=k"):
+        raise ValueError(
+            'score_samples: expected distribution "normal", "uniform" or "q=k", '
+            f"got {distribution!r}."
+        )
+    draw = rng.random if distribution == "uniform" else rng.standard_normal
+    scores = []
+    for rows in _chunks(n, d_k):
+        q = draw((rows, d_k))
+        k = q if distribution == "q=k" else draw((rows, d_k))
+        scores.append(np.einsum("nd,nd->n", q, k))
+    return np.concatenate(scores)
+
+
+def score_variance(
+    d_k: int,
+    n: int,
+    rng: Seed,
+    *,
+    scale: float | None = None,
+    distribution: Distribution = "normal",
+) -> Estimate:
+    """Measure the variance of scores on `n` independent pairs.
+
+    For independent entries of mean 0 and variance 1 theory says ``d_k · scale²``.
+
+    Parameters
+    ----------
+    d_k, n, rng, distribution
+        As in `score_samples`; `n` at least 2.
+    scale : float, optional
+        Factor on the raw scores. Default ``1 / sqrt(d_k)``; 1 leaves them raw.
+
+    Returns
+    -------
+    Estimate
+        The standard error is measured too: how much the squared distances from the mean,
+        of which the variance is the average, scatter themselves.
+
+    Raises
+    ------
+    ValueError
+        As `score_samples`, or if `n` is 1.
+
+    Examples
+    --------
+    >>> print(score_variance(64, n=10_000, rng=0, scale=1.0))
+    64.0 ± 0.9
+    >>> print(score_variance(64, n=10_000, rng=0))
+    1.00 ± 0.01
+    """
+    scores = score_samples(d_k, n, rng, distribution) * _scale(scale, d_k)
+    return Estimate.of_mean((scores - scores.mean()) ** 2 * (n / max(n - 1, 1)))
+
+
+def largest_weights(
+    n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
+) -> NDArray[np.float64]:
+    """Return the largest of the weights one random query gives to random keys, row by row.
+
+    Parameters
+    ----------
+    n_k : int
+        Number of keys in a row, at least 1.
+    d_k : int
+        Width of a query and a key, at least 1.
+    scale : float, optional
+        Factor on the raw scores. Default ``1 / sqrt(d_k)``; 1 leaves them raw.
+    n_rows : int
+        Number of rows, at least 1; each has a query and keys of its own.
+    rng : numpy.random.Generator or int
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        Between ``1 / n_k``, all weights equal, and 1, a single key chosen.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> print(Estimate.of_mean(largest_weights(10, 64, scale=1.0, rng=0)))
+    0.863 ± 0.003
+    >>> print(Estimate.of_mean(largest_weights(10, 64, rng=0)))
+    0.320 ± 0.002
+    """
+    rows = _weight_rows(n_k, d_k, scale, n_rows, rng)
+    return np.concatenate([weights.max(axis=-1) for weights in rows])
+
+
+def jacobian_norms(
+    n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
+) -> NDArray[np.float64]:
+    r"""Return how strongly softmax passes changes of the scores on, row by row.
+
+    That is the Frobenius norm of :math:`\partial w_i / \partial s_j`; 0 means that no
+    gradient gets through. Look at the whole distribution: unscaled scores of a large `d_k`
+    make some rows dead and leave others livelier than scaled scores do.
+
+    Parameters
+    ----------
+    n_k, d_k, scale, n_rows, rng
+        As in `largest_weights`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        Between 0 and 0.5.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> norms = jacobian_norms(64, 512, scale=1.0, rng=0)
+    >>> print(f"{np.median(norms):.4f}", Estimate.of_mean(norms < 0.01))
+    0.0037 0.557 ± 0.008
+    """
+    rows = _weight_rows(n_k, d_k, scale, n_rows, rng)
+    return np.concatenate([softmax_jacobian_norm(weights) for weights in rows])
+
+
+def query_gradient_norms(
+    n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
+) -> NDArray[np.float64]:
+    r"""Return the length of the gradient that reaches the query, row by row.
+
+    The gradient :math:`g` that arrives at the weights is a random direction of length 1.
+    Behind softmax it is :math:`u = J g`, at the query :math:`c\, K^T u`, with the scale
+    :math:`c`: scaling the scores also scales their gradient.
+
+    Parameters
+    ----------
+    n_k, d_k, scale, n_rows, rng
+        As in `largest_weights`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> print(f"{np.median(query_gradient_norms(64, 64, rng=0)):.3f}")
+    0.021
+    """
+    rng = np.random.default_rng(rng)
+    norms = []
+    for q_norm, scores in _score_rows(n_k, d_k, n_rows, rng):
+        weights = softmax(scores * _scale(scale, d_k))
+        g = rng.standard_normal(scores.shape)
+        g /= np.linalg.norm(g, axis=-1, keepdims=True)
+        u = weights * (g - (weights * g).sum(axis=-1, keepdims=True))
+        # Along q the keys are scores/|q|, known already. Across it they are still free, so
+        # their mixture by u has d_k - 1 normal entries of standard deviation |u|.
+        along = (scores * u).sum(axis=-1) / q_norm
+        across = (u**2).sum(axis=-1) * (rng.chisquare(d_k - 1, len(u)) if d_k > 1 else 0)
+        norms.append(_scale(scale, d_k) * np.sqrt(along**2 + across))
+    return np.concatenate(norms)
+
+
+def cross_entropy_gradient_norms(
+    n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
+) -> NDArray[np.float64]:
+    r"""Return the length of the gradient of cross-entropy taken directly on the scores.
+
+    It is :math:`w - y`, with the right answer :math:`y` at a random key: the probability
+    put on wrong answers pulls, however sharp softmax is.
+
+    Parameters
+    ----------
+    n_k, d_k, scale, n_rows, rng
+        As in `largest_weights`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+        Between 0, right and certain, and √2, wrong and certain.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> print(Estimate.of_mean(cross_entropy_gradient_norms(10, 64, scale=1.0, rng=0)))
+    1.218 ± 0.006
+    """
+    norms = []
+    for weights in _weight_rows(n_k, d_k, scale, n_rows, rng):
+        weights[:, 0] -= 1  # the keys are alike, so any one may be the right answer
+        norms.append(np.linalg.norm(weights, axis=-1))
+    return np.concatenate(norms)
+
+
+def largest_scores(n_k: int, d_k: int, *, n_rows: int = 3000, rng: Seed) -> NDArray[np.float64]:
+    """Return the largest raw score of each row.
+
+    Parameters
+    ----------
+    n_k, d_k, n_rows, rng
+        As in `largest_weights`.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows,)
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> round(float(largest_scores(128, 64, rng=0).mean()))
+    21
+    """
+    rows = _score_rows(n_k, d_k, n_rows, rng)
+    return np.concatenate([scores.max(axis=-1) for _, scores in rows])
+
+
+def overflows(
+    n_k: int, d_k: int, *, dtype: DTypeLike = np.float32, n_rows: int = 3000, rng: Seed
+) -> NDArray[np.bool_]:
+    """Return in which rows softmax fails if the largest score is not subtracted first.
+
+    Parameters
+    ----------
+    n_k, d_k, n_rows, rng
+        As in `largest_weights`. The scores are raw; the same seed gives the same rows as
+        `largest_scores`.
+    dtype : dtype
+        Floating-point type to exponentiate and sum in.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_rows,)
+        True where the sum of the exponentials is infinite.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> print(Estimate.of_mean(overflows(128, 1024, rng=0)))
+    0.304 ± 0.008
+    """
+    found = []
+    with np.errstate(over="ignore"):
+        for _, scores in _score_rows(n_k, d_k, n_rows, rng):
+            exponentials = np.exp(scores.astype(dtype))
+            found.append(np.isinf(exponentials.sum(axis=-1)))
+    return np.concatenate(found)
+
+
+def _weight_rows(
+    n_k: int, d_k: int, scale: float | None, n_rows: int, rng: Seed
+) -> Iterator[NDArray[np.floating]]:
+    for _, scores in _score_rows(n_k, d_k, n_rows, rng):
+        yield softmax(scores * _scale(scale, d_k))
+
+
+def _score_rows(
+    n_k: int, d_k: int, n_rows: int, rng: Seed
+) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Yield the lengths of some queries and their raw scores with keys of their own.
+
+    The score of a given query with a standard normal key is a sum of normal numbers, itself
+    normal with mean 0 and standard deviation |q|. So it is drawn at once, as |q| times a
+    normal number, rather than summed from d_k products: the same distribution, d_k times
+    faster.
+    """
+    n_k, d_k, n_rows = _positive(n_k, "n_k"), _positive(d_k, "d_k"), _positive(n_rows, "n_rows")
+    rng = np.random.default_rng(rng)
+    for rows in _chunks(n_rows, n_k):
+        q_norm = np.sqrt(rng.chisquare(d_k, rows))
+        yield q_norm, q_norm[:, None] * rng.standard_normal((rows, n_k))
+
+
+def _scale(scale: float | None, d_k: int) -> float:
+    return default_scale(d_k) if scale is None else scale
+
+
+def _chunks(n: int, width: int) -> Iterator[int]:
+    """Split `n` rows of `width` numbers into pieces that fit into `_CHUNK`."""
+    most = max(1, _CHUNK // width)
+    for start in range(0, n, most):
+        yield min(most, n - start)

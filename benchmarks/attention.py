@@ -1,0 +1,187 @@
+"""Time attn_lib's attention beside a textbook NumPy version and PyTorch's on this machine.
+
+    .venv/bin/python benchmarks/attention.py            # print the table
+    .venv/bin/python benchmarks/attention.py --write    # and put it into benchmarks/RESULTS.md
+
+PyTorch is timed where it can be imported (`pip install torch`, the CPU build). All take the
+same inputs and two cores, in turn, with a pause between; the times are medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+THREADS = 2
+# Before NumPy is imported: its BLAS starts one thread for each core it finds.
+if hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
+
+import numpy as np  # noqa: E402
+
+import attn_lib  # noqa: E402
+from attn_lib.complexity import median_seconds, peak_extra_bytes, weights_bytes  # noqa: E402
+from attn_lib.tables import table  # noqa: E402
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+RESULTS = Path(__file__).with_name("RESULTS.md")
+SHAPES = [(4, 8, 100, 64), (1, 8, 1024, 64), (1, 8, 2048, 64), (1, 4, 4096, 64), (1, 1, 32768, 64)]
+PAUSE = 0.1  # seconds
+ROUNDS = 9
+# The textbook and the dense form hold the weights several times over.
+LARGEST_DENSE_WEIGHTS = 2**30  # bytes
+
+
+def textbook(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> np.ndarray:
+    """The formula in five lines of NumPy, as a course writes it on its first page."""
+    scores = q @ k.swapaxes(-1, -2) / np.sqrt(np.float32(q.shape[-1]))
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    exponentials = np.exp(scores - scores.max(-1, keepdims=True))
+    return exponentials / exponentials.sum(-1, keepdims=True) @ v
+
+
+def contestants(shape: tuple[int, ...], causal: bool) -> dict[str, Callable[[], object]]:
+    """All that can compute this shape, on the same inputs; every one gives the same numbers."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal(shape, dtype=np.float32) for _ in range(3))
+
+    def ours(method):
+        return lambda: attn_lib.scaled_dot_product_attention(
+            q, k, v, is_causal=causal, method=method
+        )
+
+    batch, heads, n, _ = shape
+    functions = {}
+    if weights_bytes(batch * heads, n, n) <= LARGEST_DENSE_WEIGHTS:
+        functions |= {"textbook": lambda: textbook(q, k, v, causal), "dense": ours("dense")}
+    functions |= {"streaming": ours("streaming"), "auto": ours("auto")}
+    if torch is not None:
+        tensors = [torch.from_numpy(array) for array in (q, k, v)]
+        attention = torch.nn.functional.scaled_dot_product_attention
+        functions["PyTorch"] = lambda: attention(*tensors, is_causal=causal).numpy()
+    expected = functions["streaming"]()
+    for name, function in functions.items():
+        np.testing.assert_allclose(function(), expected, rtol=1e-4, atol=2e-6, err_msg=name)
+    return functions
+
+
+def measure() -> str:
+    """Return both tables, times and memory, in Markdown."""
+    times, memory = [], []
+    for shape in SHAPES:
+        for causal in (False, True):
+            functions = contestants(shape, causal)
+            seconds = median_seconds(functions, ROUNDS, pause=PAUSE)
+            best = min(seconds.get("dense", np.inf), seconds["streaming"])
+            label = [str(shape), "causal" if causal else "full"]
+            times.append(
+                [
+                    *label,
+                    *(milliseconds(seconds.get(n)) for n in ("textbook", "dense", "streaming")),
+                    milliseconds(seconds["auto"]),
+                    milliseconds(seconds.get("PyTorch")),
+                    ratio(seconds["streaming"], seconds.get("PyTorch")),
+                    ratio(seconds["auto"], seconds.get("PyTorch")),
+                    ratio(seconds["auto"], best),
+                ]
+            )
+            print(*times[-1], flush=True)
+            peaks = {
+                name: f"{peak_extra_bytes(function) / 2**20:.1f}"
+                for name, function in functions.items()
+                if name in ("textbook", "dense", "streaming")
+            }
+            batch, heads, n, _ = shape
+            memory.append(
+                [
+                    *label,
+                    f"{weights_bytes(batch * heads, n, n) / 2**20:.1f}",
+                    *(peaks.get(name, NOT_RUN) for name in ("textbook", "dense", "streaming")),
+                ]
+            )
+    header = ["shape (B, H, n, d)", "mask", "textbook", "dense", "streaming", "auto", "PyTorch"]
+    ratios = ["streaming ÷ PyTorch", "auto ÷ PyTorch", "auto ÷ better of dense and streaming"]
+    time_table = table([*header, *ratios], times)
+    memory_table = table([*header[:2], "the weights alone", *header[2:5]], memory)
+    return (
+        f"## Time in milliseconds\n\n{time_table}\n\n"
+        f"## Memory beyond the inputs at its peak, in MiB\n\n{memory_table}\n"
+    )
+
+
+NOT_RUN = "–"
+
+
+def milliseconds(seconds: float | None) -> str:
+    return NOT_RUN if seconds is None else f"{seconds * 1e3:.1f}"
+
+
+def ratio(ours: float, theirs: float | None) -> str:
+    return NOT_RUN if theirs is None else f"{ours / theirs:.2f}"
+
+
+def machine() -> str:
+    """Return what the times depend on, as a Markdown list."""
+    configuration = np.show_config(mode="dicts")
+    blas = configuration["Build Dependencies"]["blas"]
+    lines = {
+        "Date": date.today().isoformat(),
+        "Processor": processor(),
+        "Threads": THREADS,
+        "Python": platform.python_version(),
+        "NumPy": f"{np.__version__}, {blas['name']} {blas['version']}, "
+        f"SIMD found: {', '.join(configuration['SIMD Extensions']['found']) or 'none'}",
+        "PyTorch": "not installed" if torch is None else torch.__version__,
+    }
+    return "\n".join(f"- {name}: {value}" for name, value in lines.items())
+
+
+def processor() -> str:
+    try:
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.processor() or platform.machine()
+    facts = dict(line.split(":", 1) for line in cpuinfo.splitlines() if ":" in line)
+    facts = {name.strip(): value.strip() for name, value in facts.items()}
+    return " ".join(
+        f"{word}{facts[name]}"
+        for name, word in (("model name", ""), ("cpu family", "family "), ("model", "model "))
+        if name in facts
+    )
+
+
+INTRODUCTION = """\
+# attn_lib's attention beside PyTorch's
+
+Written by `benchmarks/attention.py --write`. float32; medians of {rounds} rounds in which all
+versions take turns on the same inputs, with a pause of {pause} s before each. A dash: not run,
+because the weights would be held several times over, or because PyTorch is missing. PyTorch's
+memory is not seen by the tool that counts NumPy's.
+
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
+    arguments = parser.parse_args()
+    if torch is not None:
+        torch.set_num_threads(THREADS)
+    introduction = INTRODUCTION.format(rounds=ROUNDS, pause=PAUSE)
+    report = f"{introduction}{machine()}\n\n{measure()}"
+    if arguments.write:
+        RESULTS.write_text(report, encoding="utf-8")
+    print(report)
+
+
+if __name__ == "__main__":
+    main()

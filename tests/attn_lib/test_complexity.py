@@ -1,0 +1,215 @@
+"""The counts are those of loops that count, and the meters measure what they say."""
+
+import time
+import tracemalloc
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from attn_lib import complexity
+from attn_lib.complexity import (
+    additive_cost,
+    cache_bytes,
+    crossover,
+    dot_product_cost,
+    layer_flops,
+    loglog_slope,
+    median_seconds,
+    peak_extra_bytes,
+    weights_bytes,
+)
+
+
+def counted_product(n, d, m):
+    """Multiply an (n, d) and a (d, m) matrix entry by entry, and count."""
+    operations = 0
+    for _ in range(n):
+        for _ in range(m):
+            for _ in range(d):
+                operations += 2  # a multiplication, an addition
+    return operations
+
+
+def test_layer_flops_counts_the_loops():
+    n, n_cached, d_model, heads = 3, 4, 6, 2
+    counted = layer_flops(n, d_model, heads, n_cached=n_cached)
+    assert counted == (
+        4 * counted_product(3, 6, 6),
+        2 * counted_product(3, 3, 7),
+        2 * 5 * 3 * 7,
+        2 * counted_product(3, 7, 3),
+        counted_product(3, 6, 24) + counted_product(3, 24, 6),
+    )
+    assert counted.attention == counted.scores + counted.mix == 4 * 3 * 7 * 6
+
+
+def test_layer_flops_in_closed_form():
+    n, d = 100, 64
+    layer = layer_flops(n, d)
+    assert layer.projections == 8 * n * d**2
+    assert layer.feed_forward == 16 * n * d**2
+    assert layer.scores == layer.mix == 2 * n**2 * d
+    assert layer.softmax == 5 * n**2
+    # Heads share the width: only softmax grows with them.
+    split = layer_flops(n, d, heads=4)
+    assert split == layer._replace(softmax=4 * layer.softmax)
+    assert layer.softmax / (layer.attention + layer.softmax) == pytest.approx(0.02, abs=0.001)
+
+
+def test_a_decoding_step_is_linear_in_what_was_said_before():
+    costs = [layer_flops(1, 512, n_cached=n - 1).attention for n in (1, 1000, 2000)]
+    assert costs == [4 * 512, 4 * 512 * 1000, 4 * 512 * 2000]
+    # All steps together do what the whole at once would do without the masked half.
+    steps = sum(layer_flops(1, 7, n_cached=n).scores for n in range(11))
+    assert steps == 2 * 7 * 11 * 12 / 2
+
+
+@pytest.mark.parametrize("d_model", [7, 512])
+def test_crossovers_of_the_layer(d_model):
+    def layer(n):
+        return layer_flops(n, d_model)
+
+    attention_overtakes = crossover(lambda n: layer(n).attention, lambda n: layer(n).projections)
+    assert attention_overtakes == 2 * d_model
+    rest = crossover(
+        lambda n: layer(n).attention, lambda n: layer(n).projections + layer(n).feed_forward
+    )
+    assert rest == 6 * d_model
+
+
+@pytest.mark.parametrize("bend", [1, 2, 3, 5, 8, 1000])
+def test_crossover_is_the_first_n_that_is_not_cheaper(bend):
+    assert crossover(lambda n: n * n, lambda n: bend * n) == bend
+    assert crossover(lambda n: n * n, lambda n: bend * n + 0.5) == bend + 1
+
+
+def test_crossover_says_when_there_is_none():
+    with pytest.raises(ValueError, match="is it the steeper of the two"):
+        crossover(lambda n: n, lambda n: n + 1)
+
+
+def test_dot_product_cost():
+    assert dot_product_cost(3, 5, 7) == (0, counted_product(3, 7, 5), 15)
+
+
+def test_additive_cost_counts_the_loops():
+    n_q, n_k, d_k, d_hidden = 3, 5, 7, 2
+    operations = counted_product(n_q, d_k, d_hidden) + counted_product(n_k, d_k, d_hidden)
+    for _ in range(n_q * n_k):
+        for _ in range(d_hidden):
+            operations += 1 + 1 + 2  # add, tanh, multiply by v and add up
+    w_q, w_k, v = np.empty((d_hidden, d_k)), np.empty((d_hidden, d_k)), np.empty(d_hidden)
+    q, k = np.empty((n_q, d_k)), np.empty((n_k, d_k))
+    hidden = (q @ w_q.T)[:, None] + (k @ w_k.T)[None]
+    parameters = w_q.size + w_k.size + v.size
+    assert additive_cost(n_q, n_k, d_k, d_hidden) == (parameters, operations, hidden.size)
+
+
+def test_bytes():
+    for dtype in ("float16", "float32", "float64"):
+        assert weights_bytes(2, 3, 5, dtype) == np.empty((2, 3, 5), dtype).nbytes
+        keys_and_values = [np.empty((5, 6), dtype)] * 2
+        assert cache_bytes(5, 6, dtype) == sum(array.nbytes for array in keys_and_values)
+    assert weights_bytes(8, 2048, 2048) == 128 * 2**20
+    assert weights_bytes(32, 8192, 8192, np.float16) == 4 * 2**30
+    assert weights_bytes(32, 32768, 32768, np.float16) == 64 * 2**30
+    assert cache_bytes(5, 6) == 5 * 6 * 2 * 4
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda n: layer_flops(n, 6),
+        lambda n: layer_flops(3, 6, n_cached=n),
+        lambda n: layer_flops(3, 6 * n, n),
+        lambda n: dot_product_cost(3, n, 7),
+        lambda n: additive_cost(3, 5, 7, n),
+        lambda n: weights_bytes(n, 3, 5),
+        lambda n: cache_bytes(n, 6),
+        lambda n: median_seconds({}, n),
+    ],
+)
+def test_sizes_are_whole_and_not_negative(count):
+    with pytest.raises(ValueError, match=r"expected [01] or more, got -"):
+        count(-1)
+    with pytest.raises(ValueError, match="expected a whole number, got"):
+        count(1.5)
+
+
+def test_heads_divide_the_width():
+    with pytest.raises(ValueError, match="heads that divide d_model=6, got 4"):
+        layer_flops(3, 6, heads=4)
+
+
+def test_median_seconds_takes_turns_and_the_median(monkeypatch):
+    calls, clock = [], [0.0]
+    # One warm-up call, then three timed ones.
+    durations = {"slow": iter([100, 5, 50, 7]), "fast": iter([100, 1, 2, 9])}
+
+    def call(name):
+        calls.append(name)
+        clock[0] += next(durations[name])
+
+    def sleep(seconds):
+        calls.append(f"pause of {seconds}")
+        clock[0] += seconds
+
+    clockwork = SimpleNamespace(perf_counter=lambda: clock[0], sleep=sleep)
+    monkeypatch.setattr(complexity, "time", clockwork)
+    functions = {"slow": lambda: call("slow"), "fast": lambda: call("fast")}
+    # The pauses are not part of the times.
+    assert median_seconds(functions, repeats=3, pause=40) == {"slow": 7, "fast": 2}
+    assert calls == ["slow", "fast", *["pause of 40", "slow", "pause of 40", "fast"] * 3]
+
+
+def test_median_seconds_are_seconds():
+    seconds = median_seconds({"sleep": lambda: time.sleep(0.02)}, repeats=3)
+    assert 0.019 < seconds["sleep"] < 1
+
+
+def test_peak_extra_bytes_sees_the_peak_and_not_what_was_there():
+    before = np.ones(500_000)  # 4 MB that are not the function's
+    small = 10_000
+
+    def temporary():
+        np.ones(250_000)  # 2 MB, gone at once
+        return before[:3].copy()
+
+    assert abs(peak_extra_bytes(temporary) - 2_000_000) < small
+    assert peak_extra_bytes(lambda: None) < small
+    assert not tracemalloc.is_tracing()
+
+
+def test_peak_extra_bytes_within_a_trace_of_ones_own():
+    tracemalloc.start()
+    try:
+        gone, held = np.ones(500_000), np.ones(125_000)
+        del gone  # an earlier and higher peak
+        assert abs(peak_extra_bytes(held.copy) - 1_000_000) < 10_000
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
+
+
+def test_peak_extra_bytes_stops_tracing_also_after_an_error():
+    with pytest.raises(ZeroDivisionError):
+        peak_extra_bytes(lambda: 1 / 0)
+    assert not tracemalloc.is_tracing()
+
+
+def test_loglog_slope():
+    n = np.array([3.0, 5.0, 7.0, 200.0])
+    assert loglog_slope(n, 2 * n**1.5) == pytest.approx(1.5)
+    # With noise the line of least squares, by the textbook formula.
+    y = n**2 * [1.1, 0.8, 1.3, 0.9]
+    x, y_log = np.log(n) - np.log(n).mean(), np.log(y)
+    assert loglog_slope(n, y) == pytest.approx((x * y_log).sum() / (x * x).sum())
+
+
+@pytest.mark.parametrize(
+    ("x", "y"), [([3, 5], [0, 2]), ([-3, 5], [1, 2]), ([3, 5], [1, 2, 3]), ([3], [5]), (3, 5)]
+)
+def test_loglog_slope_needs_rows_of_positive_numbers(x, y):
+    with pytest.raises(ValueError, match="at least two positive numbers, got shapes"):
+        loglog_slope(x, y)
