@@ -39,7 +39,11 @@ def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> s
     if not wrong.any():
         return ""
     where = _first(wrong)
-    told = f"expected {expected[where]:.6g}, got {array[where]:.6g}"
+    shown = (expected[where], array[where])
+    if expected.dtype == np.bool_:
+        told = "expected {}, got {}".format(*map(bool, shown))
+    else:
+        told = "expected {:.6g}, got {:.6g}".format(*shown)
     if array.size == 1:
         return f"{told}."
     return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
@@ -54,14 +58,17 @@ def form_problem(got: Any, expected: NDArray) -> str:
         if array.ndim == expected.ndim == 1:
             return f"expected {expected.size} numbers, got {array.size}."
         return f"expected shape {shape_text(expected)}, got {shape_text(array)}."
+    if expected.dtype == np.bool_:
+        return "" if array.dtype == np.bool_ else f"expected True and False, got {array.dtype}."
     if array.dtype.kind not in "iuf":
         return f"expected real numbers, got dtype {array.dtype}."
     wrong_finite = np.isfinite(array) != np.isfinite(expected)
     if wrong_finite.any():
         where = _first(wrong_finite)
         at = f" at {_position(where)}" if where else ""
+        wanted = "finite numbers" if np.isfinite(expected[where]) else f"{expected[where]}"
         return (
-            f"expected finite numbers, got {array[where]}{at} "
+            f"expected {wanted}, got {array[where]}{at} "
             f"({wrong_finite.sum()} of {array.size} entries)."
         )
     return ""
@@ -90,7 +97,7 @@ def row_of(result: NDArray, row: int | None) -> NDArray:
 
 def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> bool:
     array = _as_numbers(got)
-    if array is None or array.shape != wrong.shape or array.dtype.kind not in "iuf":
+    if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
         return False
     relative, absolute = tolerance
     return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
@@ -105,7 +112,8 @@ def tolerance_for(got: Any, expected: NDArray) -> tuple[float, float]:
     """
     array = _as_numbers(got)
     half = array is not None and array.dtype == np.float16
-    size = max(1.0, float(np.max(np.abs(expected), initial=0.0)))
+    finite = np.isfinite(expected)  # beside a masked score, -inf, the others still count
+    size = max(1.0, float(np.max(np.abs(expected), initial=0.0, where=finite)))
     return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * size)
 
 

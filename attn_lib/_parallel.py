@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -39,20 +40,30 @@ def run_on_all_cores(function: Callable[[Task], None], tasks: Iterable[Task]) ->
     >>> squares
     array([0., 1., 4.])
     """
-    tasks = list(tasks)
-    workers = min(len(tasks), _cores())
+    waiting = deque(tasks)
+    workers = min(len(waiting), _cores())
     blas = _blas()
-    if workers < 2 or blas is None:
-        for task in tasks:
+
+    def work() -> None:
+        while True:
+            try:
+                task = waiting.popleft()  # safe from several threads at once
+            except IndexError:
+                return
             function(task)
+
+    if workers < 2 or blas is None:
+        work()
         return
     with (
         _one_at_a_time,
         blas.limit(limits=1, user_api="blas"),
-        ThreadPoolExecutor(workers) as pool,
+        ThreadPoolExecutor(workers - 1) as pool,
     ):
-        for _ in pool.map(function, tasks):
-            pass
+        others = [pool.submit(work) for _ in range(workers - 1)]
+        work()
+        for other in others:
+            other.result()
 
 
 def _cores() -> int:

@@ -16,8 +16,9 @@ from attn_lib.streaming import stream
 
 Method = Literal["auto", "dense", "streaming"]
 
-# Below this many scores, starting threads costs more than it saves.
-FEWEST_SCORES_TO_STREAM = 2**16
+# Below this many scores in all, and in each head, threads and blocks cost more than they save.
+FEWEST_SCORES_TO_STREAM = 2**17
+FEWEST_SCORES_OF_A_HEAD = 2**12
 
 
 class AttentionTrace(NamedTuple):
@@ -154,8 +155,7 @@ def scaled_dot_product_attention(
         scale = default_scale(d_k)
 
     if method == "auto" and not return_trace:
-        large = math.prod(scores_shape) >= FEWEST_SCORES_TO_STREAM
-        method = "streaming" if large else "dense"
+        method = "streaming" if _is_large(scores_shape) else "dense"
     if method == "streaming":
         output = stream(q, k, v, scale=scale, softcap=softcap, mask=mask, causal_offset=offset)
         return output.astype(dtype, copy=False)
@@ -196,6 +196,13 @@ def _check_options(method: Method, softcap: float | None, return_trace: bool) ->
         raise ValueError(
             f"softcap: expected a positive number, got {softcap}; leave it out for no cap."
         )
+
+
+def _is_large(scores_shape: tuple[int, ...]) -> bool:
+    return (
+        math.prod(scores_shape) >= FEWEST_SCORES_TO_STREAM
+        and math.prod(scores_shape[-2:]) >= FEWEST_SCORES_OF_A_HEAD
+    )
 
 
 def _check_shapes(

@@ -268,7 +268,11 @@ def cache_bytes(n: int, d_model: int, dtype: DTypeLike = np.float32) -> int:
 
 
 def median_seconds(
-    functions: Mapping[str, Callable[[], object]], repeats: int = 7, *, pause: float = 0.0
+    functions: Mapping[str, Callable[[], object]],
+    repeats: int = 7,
+    *,
+    in_a_row: int = 1,
+    pause: float = 0.0,
 ) -> dict[str, float]:
     """Return the median time of each function.
 
@@ -281,9 +285,12 @@ def median_seconds(
         Called without arguments, once before the clock runs.
     repeats : int
         Number of rounds, at least 1.
+    in_a_row : int
+        Timed calls of one function in each round, at least 1.
     pause : float
-        Seconds to wait before each call. Threads of BLAS and PyTorch stay busy for some
-        milliseconds after they have finished, which would slow whatever is timed next.
+        Seconds to wait before a function's turn. Threads of BLAS and PyTorch stay busy for
+        some milliseconds after they have finished, which would slow whatever is timed next.
+        They have fallen asleep after it, so an untimed call wakes them.
 
     Returns
     -------
@@ -293,7 +300,7 @@ def median_seconds(
     Raises
     ------
     ValueError
-        If `repeats` is not a whole number of at least 1.
+        If `repeats` or `in_a_row` is not a whole number of at least 1.
 
     Examples
     --------
@@ -302,16 +309,19 @@ def median_seconds(
     >>> list(seconds)
     ['product', 'sum']
     """
-    repeats = _positive(repeats, "repeats")
+    repeats, in_a_row = _positive(repeats, "repeats"), _positive(in_a_row, "in_a_row")
     for function in functions.values():
         function()
     times: dict[str, list[float]] = {name: [] for name in functions}
     for _ in range(repeats):
         for name, function in functions.items():
-            time.sleep(pause)
-            start = time.perf_counter()
-            function()
-            times[name].append(time.perf_counter() - start)
+            if pause:
+                time.sleep(pause)
+                function()
+            for _ in range(in_a_row):
+                start = time.perf_counter()
+                function()
+                times[name].append(time.perf_counter() - start)
     return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 

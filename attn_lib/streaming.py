@@ -39,8 +39,8 @@ Task = tuple[Heads, slice]
 # terms stay below float32's 3·10^38, and terms of values down to 10^-15 above its 10^-38.
 LARGEST_BARE_SCORE = 40.0
 BARE_VALUES = (1e-15, 1e15)
-# Finding the longest key costs as much as comparing one query with all keys.
-FEWEST_QUERIES_FOR_A_BOUND = 16
+# Finding the longest query and key pays when each is compared with many others.
+FEWEST_POSITIONS_FOR_A_BOUND = 256
 
 
 class BlockSizes(NamedTuple):
@@ -210,7 +210,7 @@ def _bare_exponentials_are_safe(
     q: Array, k: Array, v: Array, scale: float, mask: NDArray | None
 ) -> bool:
     """Whether no exponential of a score, and no sum of them, can leave float32's range."""
-    if q.shape[-2] < FEWEST_QUERIES_FOR_A_BOUND or 0 in (q.size, k.size, v.size):
+    if min(q.shape[-2], k.shape[-2]) < FEWEST_POSITIONS_FOR_A_BOUND or 0 in (q.size, v.size):
         return False
     if mask is not None and mask.dtype.kind != "b":
         return False

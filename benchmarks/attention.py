@@ -34,8 +34,11 @@ except ImportError:
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 SHAPES = [(4, 8, 100, 64), (1, 8, 1024, 64), (1, 8, 2048, 64), (1, 4, 4096, 64), (1, 1, 32768, 64)]
+SHORT, LONG = 100, 32768  # positions
+CALLS_OF_SHORT_SEQUENCES = 25  # some milliseconds each: a single one is at the mercy of threads
 PAUSE = 0.1  # seconds
 ROUNDS = 9
+ROUNDS_OF_LONG_SEQUENCES = 3  # some seconds each, so disturbances average out by themselves
 # The textbook and the dense form hold the weights several times over.
 LARGEST_DENSE_WEIGHTS = 2**30  # bytes
 
@@ -80,7 +83,9 @@ def measure() -> str:
     for shape in SHAPES:
         for causal in (False, True):
             functions = contestants(shape, causal)
-            seconds = median_seconds(functions, ROUNDS, pause=PAUSE)
+            rounds = ROUNDS if shape[2] < LONG else ROUNDS_OF_LONG_SEQUENCES
+            in_a_row = CALLS_OF_SHORT_SEQUENCES if shape[2] <= SHORT else 1
+            seconds = median_seconds(functions, rounds, in_a_row=in_a_row, pause=PAUSE)
             best = min(seconds.get("dense", np.inf), seconds["streaming"])
             label = [str(shape), "causal" if causal else "full"]
             times.append(
@@ -162,8 +167,9 @@ def processor() -> str:
 INTRODUCTION = """\
 # attn_lib's attention beside PyTorch's
 
-Written by `benchmarks/attention.py --write`. float32; medians of {rounds} rounds in which all
-versions take turns on the same inputs, with a pause of {pause} s before each. A dash: not run,
+Written by `benchmarks/attention.py --write`. float32; medians of {rounds} rounds ({few_rounds} from
+{long} positions on) in which all versions take turns on the same inputs, with a pause of
+{pause} s before each. A dash: not run,
 because the weights would be held several times over, or because PyTorch is missing. PyTorch's
 memory is not seen by the tool that counts NumPy's.
 
@@ -176,7 +182,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if torch is not None:
         torch.set_num_threads(THREADS)
-    introduction = INTRODUCTION.format(rounds=ROUNDS, pause=PAUSE)
+    introduction = INTRODUCTION.format(
+        rounds=ROUNDS, few_rounds=ROUNDS_OF_LONG_SEQUENCES, long=LONG, pause=PAUSE
+    )
     report = f"{introduction}{machine()}\n\n{measure()}"
     if arguments.write:
         RESULTS.write_text(report, encoding="utf-8")

@@ -144,8 +144,11 @@ def test_heads_divide_the_width():
 
 def test_median_seconds_takes_turns_and_the_median(monkeypatch):
     calls, clock = [], [0.0]
-    # One warm-up call, then three timed ones.
-    durations = {"slow": iter([100, 5, 50, 7]), "fast": iter([100, 1, 2, 9])}
+    # The calls of 100 are untimed: one before all, one after each pause.
+    durations = {
+        "slow": iter([100, 100, 5, 100, 50, 100, 7]),
+        "fast": iter([100, 100, 1, 100, 2, 100, 9]),
+    }
 
     def call(name):
         calls.append(name)
@@ -158,9 +161,18 @@ def test_median_seconds_takes_turns_and_the_median(monkeypatch):
     clockwork = SimpleNamespace(perf_counter=lambda: clock[0], sleep=sleep)
     monkeypatch.setattr(complexity, "time", clockwork)
     functions = {"slow": lambda: call("slow"), "fast": lambda: call("fast")}
-    # The pauses are not part of the times.
     assert median_seconds(functions, repeats=3, pause=40) == {"slow": 7, "fast": 2}
-    assert calls == ["slow", "fast", *["pause of 40", "slow", "pause of 40", "fast"] * 3]
+    turns = ["pause of 40", "slow", "slow", "pause of 40", "fast", "fast"]
+    assert calls == ["slow", "fast", *turns * 3]
+
+
+def test_median_seconds_without_a_pause_times_every_call_but_the_first(monkeypatch):
+    clock = iter(range(0, 100, 3))
+    monkeypatch.setattr(complexity, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    calls = []
+    functions = {name: lambda name=name: calls.append(name) for name in "ab"}
+    assert median_seconds(functions, repeats=2, in_a_row=3) == {"a": 3, "b": 3}
+    assert "".join(calls) == "ab" + "aaabbb" * 2
 
 
 def test_median_seconds_are_seconds():

@@ -2,111 +2,331 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import warnings
+from itertools import combinations
 
 import numpy as np
 import pytest
 
+from attn_lib.masks import causal_mask, combine_masks, padding_mask
 from attn_lib.mistakes import appearances, catalogue
-from attn_lib.targets import (
-    TARGETS,
-    output_shape,
-    scaled_scores,
-    score_matrix,
-    weight_at,
-    weights_shape,
-)
+from attn_lib.mistakes.composition import STEPS
+from attn_lib.mistakes.core import mistake as register
+from attn_lib.targets import TARGETS
 
 RNG = np.random.default_rng(12)
-Q, K, V = RNG.normal(size=(4, 6)), RNG.normal(size=(4, 6)), 10 * RNG.normal(size=(4, 3))
-SHAPES = (2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)
 
-#: Inputs on which every entry has to differ; as many queries as keys, so that no shape helps.
-INPUTS = {
-    "score_matrix": (Q, K),
-    "scaled_scores": (Q, K),
-    "softmax": (np.vstack([RNG.normal(size=(3, 4)), [[900.0, 901.0, 902.0, 903.0]]]),),
-    "attention": (Q, K[:3], V[:3]),
-    "weight_at": (RNG.random(size=(4, 4)), 2, 0),
-    "weights_shape": SHAPES,
-    "output_shape": SHAPES,
+
+def draw(*shape):
+    return RNG.normal(size=shape)
+
+
+def weights(*shape):
+    return RNG.dirichlet(np.ones(shape[-1]), size=shape[:-1])
+
+
+Q, K, V = draw(4, 6), draw(4, 6), 10 * draw(4, 3)
+SHAPES = (2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)
+#: Scores that overflow when exponentiated, in a row far above another.
+LARGE = np.vstack([draw(3, 4), [[900.0, 901.0, 902.0, 903.0]]])
+#: Scores of which one lies so far below that its weight is 0 in float64.
+FAR_BELOW = np.array([[0.0, 1.0, -2000.0], [2.0, -1.0, 0.5]])
+LARGE_QUERIES = np.array([[9000.0], [1.0], [1.0], [-9000.0]])
+QKV = [(draw(3, 7), draw(5, 7), 10 * draw(5, 2)), (Q, K, V), (LARGE_QUERIES * Q, K, V)]
+SELF = [(draw(5, 7), draw(5, 7), 10 * draw(5, 2)), (LARGE_QUERIES * Q, K, V)]
+BATCH = [
+    (draw(2, 3, 7), draw(2, 5, 7), 10 * draw(2, 5, 2)),
+    (draw(2, 4, 7), draw(2, 4, 7), 10 * draw(2, 4, 2)),
+    (LARGE_QUERIES * draw(2, 4, 6), draw(2, 4, 6), 10 * draw(2, 4, 3)),
+]
+#: Row 1 is empty; square, so that the transposed mask fits.
+MASK = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=bool)
+WIDE_MASK = np.array([[1, 0, 0, 1, 1], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]], dtype=bool)
+MASKED_SCORES = [(draw(3, 5), WIDE_MASK), (draw(4, 4), MASK), (LARGE, MASK)]
+BLOCKS = [
+    (draw(3), 1 + RNG.random(3), draw(3), 1 + RNG.random(3)),
+    (np.array([900.0, 0.0]), np.ones(2), np.array([0.0, 900.0]), 2 * np.ones(2)),
+]
+HEADS = [
+    tuple(draw(*shape) for shape in ((5, 10), (10, 12), (10, 12), (10, 8), (8, 6))),
+    tuple(draw(*shape) for shape in ((4, 7), (7, 20), (7, 20), (7, 8), (8, 9))),
+]
+GRADIENTS = [
+    (draw(3, 2), draw(3, 7), draw(5, 7), draw(5, 2)),
+    (draw(4, 2), draw(4, 7), draw(4, 7), draw(4, 2)),
+]
+
+#: Calls on which every entry has to differ: sizes that are all different, so that no axis can
+#: pass for another, and where a mistake needs it as many queries as keys, so that it fits.
+CASES: dict[str, list[tuple]] = {
+    "score_matrix": [(Q, K)],
+    "scaled_scores": [(Q, K)],
+    "softmax": [(LARGE,)],
+    "attention": QKV,
+    "attention_formula": [*QKV, (Q[:, :4], K[:, :4], V)],
+    "weight_at": [(RNG.random(size=(4, 4)), 2, 0)],
+    "weights_shape": [SHAPES],
+    "output_shape": [SHAPES],
+    "score_variance": [(7, 0.5, 3.0), (64,)],
+    "score_sd": [(7, 0.5, 3.0), (64,)],
+    "score_mean": [(7, 0.5, 3.0)],
+    "score_range": [(64,)],
+    "scaled_variance": [(7, 3.0)],
+    "scale_for": [(7, 0.5, 3.0), (64,)],
+    "head_scale": [(48, 6, 10)],
+    "variance_noise": [(5, 30)],
+    "score_matrix_noise": [(5, 30, 40)],
+    "measured_variance": [(draw(9, 7), draw(9, 7))],
+    "two_key_weight": [(1.5,)],
+    "tempered_softmax": [(draw(3, 5), 8.0), (LARGE, 0.5)],
+    "log_sum_exp": [(draw(3, 5),), (LARGE,)],
+    "log_softmax": [(draw(3, 5),), (FAR_BELOW,), (LARGE,)],
+    "overflow_limit": [("float16",), ("float32",), ("float64",)],
+    "mean_largest_weight": [(draw(3, 5),), (LARGE,)],
+    "softmax_jacobian": [(weights(2, 5),)],
+    "softmax_jacobian_norm": [(weights(2, 5),)],
+    "softmax_backward": [(weights(3, 5), draw(3, 5))],
+    "cross_entropy_gradient": [(draw(5), 2), (LARGE[3], 1)],
+    "causal_mask": [(3, 5), (4, 4)],
+    "cached_causal_mask": [(3, 5), (4, 4), (1, 6), (4, 2)],
+    "padding_mask": [([2, 4, 3], 5)],
+    "combined_mask": [([2, 4, 3], 5), ([4, 0], 4)],
+    "window_mask": [(7, 3)],
+    "mask_from_key_padding": [(np.array([[0, 0, 1, 1, 1], [0, 0, 0, 0, 1]], dtype=bool),)],
+    "visible_keys": [(WIDE_MASK,), (np.array([[1, 1], [1, 0]], dtype=bool),)],
+    "additive_mask": [(WIDE_MASK,)],
+    "masked_scores": MASKED_SCORES,
+    "masked_softmax": MASKED_SCORES,
+    "masked_attention": [
+        (*QKV[0], WIDE_MASK),
+        (*QKV[1], MASK),
+        (*QKV[2], MASK),
+    ],
+    "causal_attention": SELF,
+    "cached_attention": [*QKV, (draw(5, 7), draw(3, 7), 10 * draw(3, 2))],
+    "padded_attention": [
+        (*qkv, lengths) for qkv, lengths in zip(BATCH, ([3, 0], [3, 2], [4, 3]), strict=True)
+    ],
+    "score_flops": [(3, 5, 7)],
+    "attention_flops": [(3, 5, 7, 2, 4)],
+    "projection_flops": [(3, 10)],
+    "crossover_length": [(512,)],
+    "decoding_flops": [(99, 16)],
+    "weights_bytes": [(6, 30, 50, "float16"), (6, 30, 50)],
+    "cache_bytes": [(30, 16, "float16"), (30, 16)],
+    "mebibytes": [(50_000_000,)],
+    "additive_scores": [(draw(3, 7), draw(5, 4), draw(7, 6), draw(4, 6), draw(6))],
+    "additive_parameters": [(7, 4)],
+    "merge_sums": BLOCKS,
+    "merge_outputs": [
+        (max_a, sum_a, draw(len(sum_a), 2), max_b, sum_b, draw(len(sum_b), 2))
+        for max_a, sum_a, max_b, sum_b in BLOCKS
+    ],
+    "streaming_attention": [(*qkv, block) for qkv in QKV for block in (2, 3)],
+    "split_heads": [(draw(5, 12), 3), (draw(2, 3, 8), 4)],
+    "merge_heads": [(draw(3, 5, 4),), (draw(2, 4, 3, 2),)],
+    "multi_head_attention": [
+        *((*arrays, 4) for arrays in HEADS),
+        (LARGE_QUERIES * HEADS[1][0], *HEADS[1][1:], 4),
+    ],
+    "value_gradient": [(weights(3, 5), draw(3, 2)), (weights(4, 4), draw(4, 2))],
+    "weights_gradient": [(draw(3, 2), draw(5, 2)), (draw(4, 2), draw(4, 2))],
+    "query_gradient": GRADIENTS,
+    "key_gradient": GRADIENTS,
+    "central_difference": [(draw(2, 3), draw(2, 3), draw(2, 3), 0.1)],
+}
+
+#: Entries that are about numbers out of range: NumPy warns, and should.
+WARN = {
+    "empty-rows-become-nan",
+    "exponentials-not-normalised",
+    "log-sum-exp-that-overflows",
+    "logarithm-of-a-lost-weight",
+    "maximum-of-the-new-block",
+    "minus-infinity-times-zero",
+    "rescaled-the-wrong-way",
+    "shares-without-the-sums",
+    "softmax-shifted-by-overall-maximum",
+    "softmax-that-overflows",
+}
+
+#: Mistakes in a step that cannot show in what follows, and why.
+INVISIBLE = {
+    # With as many queries as keys, either alignment gives the same mask.
+    "combined_mask": {"causal-mask-aligned-at-the-end"},
+    "causal_attention": {
+        "causal-mask-aligned-at-the-end",
+        # Every row of a causal mask has its diagonal: none is empty.
+        "large-negative-added",
+        "large-negative-fill",
+        "empty-rows-become-nan",
+    },
+    # One row of scores is the whole array.
+    "cross_entropy_gradient": {
+        "softmax-over-queries",
+        "softmax-over-everything",
+        "softmax-shifted-by-overall-maximum",
+    },
+    # A sum of heads does not fit to w_o, which raises an error.
+    "multi_head_attention": {"heads-added"},
+    # A norm has no sign.
+    "softmax_jacobian_norm": {"jacobian-with-the-wrong-sign"},
 }
 
 
-def differs(wrong, right) -> bool:
-    return wrong.shape != right.shape or not np.allclose(wrong, right, rtol=1e-3, atol=1e-3)
+def answers(function, target) -> list[np.ndarray | None]:
+    """Return what the function gives in each case; None where the shapes do not fit it."""
+    given = []
+    for case in CASES[target]:
+        with np.errstate(all="ignore"):
+            try:
+                given.append(np.asarray(function(*case)))
+            except (ValueError, IndexError):  # what attn_lib.checks passes over too
+                given.append(None)
+    return given
+
+
+def differs(one, other) -> bool:
+    return one.shape != other.shape or not np.allclose(
+        one, other, rtol=1e-3, atol=1e-3, equal_nan=True
+    )
+
+
+def shows(wrong, target) -> bool:
+    pairs = zip(answers(wrong, target), answers(TARGETS[target], target), strict=True)
+    return any(given is not None and differs(given, right) for given, right in pairs)
 
 
 @pytest.mark.parametrize("mistake", catalogue(), ids=lambda m: m.id)
 class TestEntry:
     def test_it_gives_other_numbers_than_the_right_way(self, mistake):
-        args = INPUTS[mistake.target]
-        with np.errstate(all="ignore"):
-            assert differs(mistake.wrong(*args), TARGETS[mistake.target](*args))
+        assert shows(mistake.wrong, mistake.target)
 
-    def test_it_is_told_in_sentences_that_say_it(self, mistake):
+    def test_it_is_told_in_a_sentence_an_id_of_words_and_a_heading(self, mistake):
         assert re.fullmatch(r"It(s| |').*[^.]\.", mistake.sentence)
         assert len(mistake.sentence) <= 120
-
-    def test_its_id_is_made_of_words(self, mistake):
         assert re.fullmatch(r"[a-z_]+(-[a-z_]+)*", mistake.id)
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*#[a-z]+(-[a-z]+)*", mistake.section)
+
+    def test_it_takes_the_arguments_of_its_target(self, mistake):
+        own = inspect.signature(mistake.wrong).parameters.values()
+        of_target = inspect.signature(TARGETS[mistake.target]).parameters.values()
+        assert [(p.name, p.default) for p in own] == [
+            (p.name, p.default) for p in list(of_target)[: len(own)]
+        ]
+
+    def test_it_gives_the_kind_of_numbers_its_target_gives(self, mistake):
+        """Else the check of the kind would speak before that of the values."""
+        pairs = zip(
+            answers(mistake.wrong, mistake.target),
+            answers(TARGETS[mistake.target], mistake.target),
+            strict=True,
+        )
+        for given, right in pairs:
+            assert given is None or (given.dtype == bool) == (right.dtype == bool)
 
     def test_it_leaves_its_arguments_alone(self, mistake):
-        args = INPUTS[mistake.target]
-        before = [np.copy(arg) for arg in args]
-        with np.errstate(all="ignore"):
-            mistake.wrong(*args)
-        assert all(np.array_equal(a, b) for a, b in zip(args, before, strict=True))
+        before = [[np.copy(arg) for arg in case] for case in CASES[mistake.target]]
+        answers(mistake.wrong, mistake.target)
+        for case, copies in zip(CASES[mistake.target], before, strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(case, copies, strict=True))
+
+    def test_it_warns_only_of_what_it_is_about(self, mistake):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for case in CASES[mistake.target]:
+                try:
+                    mistake.wrong(*case)
+                except ValueError:
+                    continue
+        assert bool(caught) == (mistake.id in WARN)
 
 
-def test_ids_are_unique():
-    ids = [mistake.id for mistake in catalogue()]
-    assert len(set(ids)) == len(ids) >= 20
+def test_every_target_has_cases_and_mistakes():
+    assert list(CASES.keys() ^ TARGETS.keys()) == []
+    few = {target for target in TARGETS if len(list(appearances(target))) < 2}
+    # A number read off a matrix can be the other one of its pair, and hardly anything else.
+    assert few == {"weight_at"}
+
+
+def test_the_first_entries_stay_as_they_are():
+    """Learners' numbers are drawn so that these show, and released exercises name them."""
+    ids = [mistake.id for mistake in catalogue()[:28]]
+    assert ids[0] == "keys-times-queries"
+    assert ids[9:20] == [mistake.id for mistake in catalogue("attention")]
+    assert ids[-1] == "output-shape-without-positions"
+    chapters = {mistake.section.partition("#")[0] for mistake in catalogue()[:28]}
+    assert chapters == {"dot-products"}
+    assert "dot-products" not in {m.section.partition("#")[0] for m in catalogue()[28:]}
 
 
 def test_no_two_entries_of_a_target_give_the_same_numbers():
     """Else the cause that is named would depend on the order of the catalogue."""
     for target in TARGETS:
-        answers = {}
-        for mistake in catalogue(target):
-            with np.errstate(all="ignore"):
-                answers[mistake.id] = mistake.wrong(*INPUTS[target])
-        for one in answers:
-            for other in answers:
-                if one < other:
-                    assert differs(answers[one], answers[other]), (one, other)
+        given = {mistake.id: answers(mistake.wrong, target) for mistake in catalogue(target)}
+        for one, other in combinations(given, 2):
+            apart = [
+                (a is None) != (b is None) or (a is not None and differs(a, b))
+                for a, b in zip(given[one], given[other], strict=True)
+            ]
+            assert any(apart), (one, other)
 
 
 def test_catalogue_by_target_is_complete():
     by_target = [mistake for target in TARGETS for mistake in catalogue(target)]
     assert {m.id for m in by_target} == {m.id for m in catalogue()}
-    with pytest.raises(ValueError, match=r"expected one of score_matrix, .*, got 'soft'"):
+    assert len(by_target) == len(catalogue())
+    with pytest.raises(ValueError, match=r"expected one of .*, score_matrix, .*, got 'soft'"):
         catalogue("soft")
 
 
+def test_an_entry_needs_a_target_and_an_id_of_its_own():
+    with pytest.raises(ValueError, match=r"mistake: expected one of .*, got 'soft'"):
+        register("new", "soft", "It is new.", "page#heading")
+    with pytest.raises(ValueError, match="expected an id of its own, got 'no-scale' again"):
+        register("no-scale", "softmax", "It is old.", "page#heading")
+
+
 @pytest.mark.parametrize("target", TARGETS)
-def test_appearances_give_wrong_numbers(target):
-    inputs = [INPUTS[target]]
-    if target == "attention":  # what overflows shows only in large scores
-        inputs.append((np.array([[9000.0], [1.0], [1.0], [-9000.0]]) * Q, K[:3], V[:3]))
-    for mistake, wrong in appearances(target):
-        try:
-            with np.errstate(all="ignore"):
-                shows = [differs(wrong(*args), TARGETS[target](*args)) for args in inputs]
-        except ValueError:  # 3 keys do not fit to 4 queries
-            assert (target, mistake.id) == ("attention", "keys-times-queries")
-        else:
-            assert any(shows), mistake.id
+class TestAppearances:
+    def test_they_give_wrong_numbers(self, target):
+        hidden = {mistake.id for mistake, wrong in appearances(target) if not shows(wrong, target)}
+        assert hidden == INVISIBLE.get(target, set())
+
+    def test_each_mistake_appears_in_one_form_its_own_first(self, target):
+        forms = [(mistake.id, wrong) for mistake, wrong in appearances(target)]
+        own = [(mistake.id, mistake.wrong) for mistake in catalogue(target)]
+        assert len(dict(forms)) == len(forms)
+        assert forms[: len(own)] == own
+
+    def test_a_right_step_gives_the_right_numbers(self, target):
+        """So what is wrong in an appearance comes of the mistake alone."""
+        for step, with_step in STEPS.get(target, ()):
+            pairs = zip(
+                answers(with_step(TARGETS[step]), target),
+                answers(TARGETS[target], target),
+                strict=True,
+            )
+            for given, right in pairs:
+                assert not differs(given, right), step
 
 
 def test_mistakes_of_a_step_come_through_to_what_follows():
     ids = {target: [mistake.id for mistake, _ in appearances(target)] for target in TARGETS}
     scores = [mistake.id for mistake in catalogue("score_matrix")]
-    for target in ("scaled_scores", "attention"):
+    for target in ("scaled_scores", "attention", "masked_attention", "multi_head_attention"):
         assert set(scores) < set(ids[target])
         assert {"no-scale", "divide-by-d_k"} < set(ids[target])
     assert {mistake.id for mistake in catalogue("softmax")} < set(ids["attention"])
     assert ids["score_matrix"] == scores
+    for target in ("causal_attention", "cached_attention", "padded_attention"):
+        assert {"mask-inverted", "mask-after-softmax", "no-scale"} < set(ids[target])
+    assert "causal-mask-one-too-far" in ids["causal_attention"]
+    assert "causal-mask-one-too-far" not in ids["cached_attention"]
+    assert "padding-mask-inverted" in ids["padded_attention"]
+    assert {"row-sum-missing", "jacobian-diagonal-only"} < set(ids["query_gradient"])
 
 
 @pytest.mark.parametrize("mistake", [m for m in catalogue() if m.scaled], ids=lambda m: m.id)
@@ -116,22 +336,68 @@ def test_the_scaled_form_is_the_same_mistake(mistake):
     np.testing.assert_allclose(mistake.wrong(Q, K[:3], V[:3]), weights @ V[:3], rtol=1e-9)
 
 
-class TestTargets:
-    def test_scores_of_the_worked_example(self):
-        q, k = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
-        np.testing.assert_array_equal(score_matrix(q, k), [[5, 2, -1]])
-        np.testing.assert_allclose(scaled_scores(q, k), np.array([[5, 2, -1]]) / 2**0.5)
+class TestCourseMap:
+    """What the chapters say about some wrong ways, in numbers."""
 
-    def test_scores_of_a_batch_are_those_of_its_parts(self):
-        q, k = RNG.normal(size=(2, 3, 4, 5)), RNG.normal(size=(2, 3, 6, 5))
-        for index in np.ndindex(2, 3):
-            np.testing.assert_allclose(score_matrix(q, k)[index], q[index] @ k[index].T)
+    SCORES = np.array([[2.0, 0.5, -1.0, 0.0]])
+    NONE = np.zeros((1, 4), dtype=bool)
 
-    def test_shapes_are_those_of_attention(self):
-        q, k, v = (RNG.normal(size=shape) for shape in SHAPES)
-        trace = TARGETS["attention"](q, k, v, return_trace=True)
-        assert tuple(weights_shape(*SHAPES)) == trace.weights.shape
-        assert tuple(output_shape(*SHAPES)) == trace.output.shape
+    def at(self, target, name):
+        return next(wrong for mistake, wrong in appearances(target) if mistake.id == name)
 
-    def test_weight_at(self):
-        assert weight_at(np.array([[0.7, 0.3], [0.4, 0.6]]), 1, 0) == 0.4
+    def test_minus_a_billion_in_an_empty_row(self):
+        fill = self.at("masked_softmax", "large-negative-fill")(self.SCORES, self.NONE)
+        np.testing.assert_allclose(fill, [[0.25] * 4])
+        add = self.at("masked_softmax", "large-negative-added")(self.SCORES, self.NONE)
+        np.testing.assert_allclose(add, [[0.710, 0.158, 0.035, 0.096]], atol=0.0005)
+
+    def test_rows_of_weights_masked_too_late_sum_to_less(self):
+        mask = np.array([[True, True, False, False]])
+        late = self.at("masked_softmax", "mask-after-softmax")(self.SCORES, mask)
+        exponentials = np.exp(self.SCORES[0])
+        np.testing.assert_allclose(late.sum(), exponentials[:2].sum() / exponentials.sum())
+
+    def test_a_hidden_key_with_score_zero_keeps_weight(self):
+        mask = np.array([[True, True, True, False]])
+        zero = self.at("masked_softmax", "zero-for-minus-infinity")(self.SCORES, mask)
+        assert zero[0, 3] == pytest.approx(1 / np.exp(self.SCORES[0]).sum())
+
+    def test_without_the_diagonal_row_zero_is_empty(self):
+        mask = self.at("causal_mask", "causal-mask-without-itself")(4, 4)
+        assert mask.any(axis=1).tolist() == [False, True, True, True]
+
+    @pytest.mark.parametrize("name", ["padding-mask-on-the-queries", "query-mask-for-key-mask"])
+    def test_hiding_queries_leaves_the_padded_keys_visible(self, name):
+        q, k, v = BATCH[1]
+        lengths = [3, 2]
+        wrong = self.at("padded_attention", name)
+        moved = v + 100 * ~combine_masks(padding_mask(lengths, 4)).swapaxes(-1, -2)
+        assert np.abs(wrong(q, k, moved, lengths) - wrong(q, k, v, lengths))[:, 0].max() > 1
+        right = TARGETS["padded_attention"]
+        np.testing.assert_allclose(right(q, k, moved, lengths), right(q, k, v, lengths))
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "causal-mask-of-ones",
+            "causal-mask-transposed",
+            "causal-mask-one-too-far",
+            "mask-inverted",
+            "mask-after-softmax",
+            "scores-times-mask",
+        ],
+    )
+    def test_what_the_perturbation_test_sees(self, name):
+        """Changing the last position may not move the outputs before it."""
+        q, k, v = SELF[0]
+        wrong = self.at("causal_attention", name)
+        moved_k, moved_v = k.copy(), v.copy()
+        moved_k[-1] += 3
+        moved_v[-1] += 30
+        assert np.abs(wrong(q, moved_k, moved_v) - wrong(q, k, v))[:-1].max() > 0.01
+
+    def test_a_causal_mask_hides_the_padding_from_real_queries_by_itself(self):
+        lengths = [2, 4, 3]
+        right = TARGETS["combined_mask"](lengths, 5)
+        for row, length in enumerate(lengths):
+            np.testing.assert_array_equal(right[row, :length], causal_mask(5, 5)[:length])

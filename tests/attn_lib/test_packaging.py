@@ -97,7 +97,7 @@ def test_wheel_holds_attn_lib_and_nothing_else(root, tmp_path):
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-    modules = {f"attn_lib/{path.name}" for path in (root / "attn_lib").glob("*.py")}
+    modules = {path.relative_to(root).as_posix() for path in (root / "attn_lib").rglob("*.py")}
     library = {name for name in names if name.startswith("attn_lib/")}
     assert library == modules | {"attn_lib/py.typed"}
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"attn_lib"}

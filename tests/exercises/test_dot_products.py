@@ -496,8 +496,11 @@ class TestMistakes:
             assert np.allclose(same[named[0]](*args), wrong, atol=0.003)
         assert tried >= 2
 
-    def test_every_mistake_has_a_price(self):
-        assert set(COSTS) == {mistake.id for mistake in catalogue()}
+    def test_every_mistake_has_a_price(self, source):
+        targets = {
+            target for cell in source for target in re.findall(r'target="(\w+)"', cell.source)
+        }
+        assert set(COSTS) == {m.id for target in targets for m, _ in appearances(target)}
 
 
 #: Slips of a line or less: cell, answer, what it costs, and a piece of what is told.

@@ -1,18 +1,9 @@
-"""The right functions that exercises ask for, by name.
-
-Each is a *target*: `attn_lib.checks` compares a learner's answer with it, and every entry of
-`attn_lib.mistakes` imitates one of them.
-"""
+"""The right functions of the chapter `dot-products`, beside softmax and attention."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
-
-from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.softmax import softmax
 
 Array = NDArray[np.floating]
 Shape = tuple[int, ...]
@@ -104,14 +95,3 @@ def output_shape(q: Shape, k: Shape, v: Shape) -> Array:
     [4, 8, 100, 32]
     """
     return np.array([*q[:-2], q[-2], v[-1]])
-
-
-TARGETS: dict[str, Callable[..., Array]] = {
-    "score_matrix": score_matrix,
-    "scaled_scores": scaled_scores,
-    "softmax": softmax,
-    "attention": scaled_dot_product_attention,
-    "weight_at": weight_at,
-    "weights_shape": weights_shape,
-    "output_shape": output_shape,
-}

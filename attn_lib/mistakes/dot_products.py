@@ -1,130 +1,15 @@
-"""The catalogue of wrong ways to compute attention.
-
-Each entry is a wrong implementation that runs and looks plausible. The book shows what it
-does, `attn_lib.checks` compares a learner's wrong answer with it to name the likely cause,
-and the tests prove that no exercise gives it its points.
-
-An entry imitates a *target*: one of the right functions in
-`attn_lib.targets`, which takes the same
-arguments. A mistake in one step also shows in what is computed from that step:
-`appearances` gives every form that a mistake takes at a target.
-"""
+"""Wrong ways of the chapter `dot-products`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-
 import numpy as np
 
+from attn_lib.mistakes.core import mistake
 from attn_lib.softmax import softmax
-from attn_lib.targets import (
-    TARGETS,
-    Array,
-    output_shape,
-    scaled_scores,
-    score_matrix,
-    weights_shape,
-)
+from attn_lib.targets import output_shape, scaled_scores, score_matrix, weights_shape
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """One wrong implementation and how to recognise it."""
-
-    id: str
-    target: str  #: the key in `TARGETS` of the function it imitates
-    wrong: Callable[..., Array]
-    sentence: str  #: what it gets wrong
-    section: str  #: the place in the book that explains it, as page#heading
-    scaled: Callable[..., Array] | None = None  #: how it shows in the scaled scores, if it does
-
-
-_CATALOGUE: dict[str, Mistake] = {}
-
-
-def catalogue(target: str | None = None) -> list[Mistake]:
-    """Return every catalogued mistake, or those that imitate `target`.
-
-    Parameters
-    ----------
-    target : str, optional
-        A key of `TARGETS`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such target.
-
-    Examples
-    --------
-    >>> [mistake.id for mistake in catalogue("score_matrix")]
-    ['keys-times-queries', 'cosine-scores', 'scores-already-scaled']
-    """
-    if target is not None and target not in TARGETS:
-        raise ValueError(
-            f"catalogue: expected one of {', '.join(TARGETS)} as target, got {target!r}."
-        )
-    return [m for m in _CATALOGUE.values() if target in (None, m.target)]
-
-
-def appearances(target: str) -> Iterator[tuple[Mistake, Callable[..., Array]]]:
-    """Yield each mistake that can show at `target`, with the wrong function it makes there.
-
-    Parameters
-    ----------
-    target : str
-        A key of `TARGETS`. Beside the mistakes that imitate it, those of an earlier step
-        come through: in the scaled scores and in the output of attention.
-
-    Examples
-    --------
-    >>> "softmax-over-everything" in [mistake.id for mistake, _ in appearances("attention")]
-    True
-    """
-    for mistake in catalogue(target):
-        yield mistake, mistake.wrong
-    if target == "scaled_scores":
-        for mistake in catalogue():
-            if mistake.scaled:
-                yield mistake, mistake.scaled
-    if target in ("scaled_scores", "attention"):
-        for mistake in catalogue("score_matrix"):
-            yield mistake, _after_wrong_scores(mistake.wrong, target)
-    if target == "attention":
-        for mistake in catalogue("softmax"):
-            yield mistake, _with_wrong_softmax(mistake.wrong)
-
-
-def _after_wrong_scores(wrong: Callable[..., Array], target: str) -> Callable[..., Array]:
-    def scaled(q, k):
-        return wrong(q, k) / np.sqrt(np.shape(q)[-1])
-
-    def attention(q, k, v):
-        return softmax(scaled(q, k)) @ v
-
-    return scaled if target == "scaled_scores" else attention
-
-
-def _with_wrong_softmax(wrong: Callable[..., Array]) -> Callable[..., Array]:
-    return lambda q, k, v: wrong(scaled_scores(q, k)) @ v
-
-
-def _mistake(
-    id: str,
-    target: str,
-    sentence: str,
-    section: str,
-    scaled: Callable[..., Array] | None = None,
-):
-    def register(wrong: Callable[..., Array]) -> Callable[..., Array]:
-        _CATALOGUE[id] = Mistake(id, target, wrong, sentence, section, scaled)
-        return wrong
-
-    return register
-
-
-@_mistake(
+@mistake(
     "keys-times-queries",
     "score_matrix",
     "It multiplies keys by queries, so rows stand for keys and columns for queries.",
@@ -134,7 +19,7 @@ def _keys_times_queries(q, k):
     return k @ np.swapaxes(q, -1, -2)
 
 
-@_mistake(
+@mistake(
     "cosine-scores",
     "score_matrix",
     "It divides by the lengths of the vectors, which gives the cosine; "
@@ -147,7 +32,7 @@ def _cosine_scores(q, k):
     return score_matrix(q, k)
 
 
-@_mistake(
+@mistake(
     "scores-already-scaled",
     "score_matrix",
     "It already divides by √d_k; the raw scores are the plain dot products.",
@@ -157,7 +42,7 @@ def _scores_already_scaled(q, k):
     return score_matrix(q, k) / np.sqrt(np.shape(q)[-1])
 
 
-@_mistake(
+@mistake(
     "softmax-over-queries",
     "softmax",
     "It normalises down each column; each query's row has to sum to 1, so normalise over the keys "
@@ -168,7 +53,7 @@ def _softmax_over_queries(scores):
     return softmax(scores, axis=-2)
 
 
-@_mistake(
+@mistake(
     "softmax-over-everything",
     "softmax",
     "It normalises the whole array at once; each query's row has to sum to 1 by itself.",
@@ -178,7 +63,7 @@ def _softmax_over_everything(scores):
     return softmax(np.ravel(scores)).reshape(np.shape(scores))
 
 
-@_mistake(
+@mistake(
     "exponentials-not-normalised",
     "softmax",
     "It leaves out the division by the row's sum, so the weights do not sum to 1.",
@@ -188,7 +73,7 @@ def _exponentials_not_normalised(scores):
     return np.exp(scores)
 
 
-@_mistake(
+@mistake(
     "normalised-without-exponential",
     "softmax",
     "It divides the scores themselves by their sum; without the exponential a negative score "
@@ -199,7 +84,7 @@ def _normalised_without_exponential(scores):
     return scores / np.sum(scores, axis=-1, keepdims=True)
 
 
-@_mistake(
+@mistake(
     "softmax-that-overflows",
     "softmax",
     "It exponentiates large scores directly, which overflows; subtract the row's largest score "
@@ -211,7 +96,7 @@ def _softmax_that_overflows(scores):
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-@_mistake(
+@mistake(
     "softmax-shifted-by-overall-maximum",
     "softmax",
     "It subtracts the largest score of the whole array, so rows far below it become 0/0; "
@@ -223,7 +108,7 @@ def _softmax_shifted_by_overall_maximum(scores):
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-@_mistake(
+@mistake(
     "no-scale",
     "attention",
     "It leaves out the division by √d_k, so the weights are too sharp.",
@@ -234,7 +119,7 @@ def _no_scale(q, k, v):
     return softmax(score_matrix(q, k)) @ v
 
 
-@_mistake(
+@mistake(
     "divide-by-d_k",
     "attention",
     "It divides the scores by d_k instead of √d_k, so the weights are too flat.",
@@ -245,7 +130,7 @@ def _divide_by_d_k(q, k, v):
     return softmax(score_matrix(q, k) / q.shape[-1]) @ v
 
 
-@_mistake(
+@mistake(
     "multiply-by-root-d_k",
     "attention",
     "It multiplies the scores by √d_k where it has to divide.",
@@ -256,7 +141,7 @@ def _multiply_by_root_d_k(q, k, v):
     return softmax(score_matrix(q, k) * np.sqrt(q.shape[-1])) @ v
 
 
-@_mistake(
+@mistake(
     "scale-by-number-of-keys",
     "attention",
     "It divides by √n_k, the square root of the number of keys; "
@@ -268,7 +153,7 @@ def _scale_by_number_of_keys(q, k, v):
     return softmax(score_matrix(q, k) / np.sqrt(k.shape[-2])) @ v
 
 
-@_mistake(
+@mistake(
     "scale-after-softmax",
     "attention",
     "It divides by √d_k after the softmax, so the weights no longer sum to 1.",
@@ -278,7 +163,7 @@ def _scale_after_softmax(q, k, v):
     return softmax(score_matrix(q, k)) / np.sqrt(q.shape[-1]) @ v
 
 
-@_mistake(
+@mistake(
     "attention-over-queries",
     "attention",
     "Its softmax normalises over the queries; each query's weights over the keys have to sum to 1.",
@@ -288,7 +173,7 @@ def _attention_over_queries(q, k, v):
     return softmax(scaled_scores(q, k), axis=-2) @ v
 
 
-@_mistake(
+@mistake(
     "no-softmax",
     "attention",
     "It mixes the values with the scaled scores themselves; the softmax between them is missing.",
@@ -298,7 +183,7 @@ def _no_softmax(q, k, v):
     return scaled_scores(q, k) @ v
 
 
-@_mistake(
+@mistake(
     "hard-attention",
     "attention",
     "It hands over the value of the best key alone; attention returns a mixture of all values.",
@@ -310,7 +195,7 @@ def _hard_attention(q, k, v):
     return np.eye(n_k)[best] @ v
 
 
-@_mistake(
+@mistake(
     "softmax-of-values",
     "attention",
     "It applies the softmax to the values; softmax belongs on the scores.",
@@ -320,7 +205,7 @@ def _softmax_of_values(q, k, v):
     return scaled_scores(q, k) @ softmax(v)
 
 
-@_mistake(
+@mistake(
     "weights-rounded-midway",
     "attention",
     "It rounds the weights to two decimals before mixing; round only what you print.",
@@ -331,7 +216,7 @@ def _weights_rounded_midway(q, k, v):
     return weights.round(2) @ v
 
 
-@_mistake(
+@mistake(
     "equal-weights",
     "attention",
     "It returns the plain mean of the values; the weights have to come from the scores.",
@@ -341,7 +226,7 @@ def _equal_weights(q, k, v):
     return softmax(np.zeros_like(score_matrix(q, k))) @ v
 
 
-@_mistake(
+@mistake(
     "row-for-column",
     "weight_at",
     "It takes the row for the column: row i belongs to query i, column j to key j.",
@@ -351,7 +236,7 @@ def _row_for_column(weights, query, key):
     return weights[key, query]
 
 
-@_mistake(
+@mistake(
     "weights-shape-transposed",
     "weights_shape",
     "It has a row for each key; the weights have a row for each query and a column for each key.",
@@ -361,7 +246,7 @@ def _weights_shape_transposed(q, k, v):
     return np.array([*q[:-2], k[-2], q[-2]])
 
 
-@_mistake(
+@mistake(
     "weights-shape-as-queries",
     "weights_shape",
     "It is the shape of q; the comparison sums over d_k, so that axis is gone from the weights.",
@@ -371,7 +256,7 @@ def _weights_shape_as_queries(q, k, v):
     return np.array(q)
 
 
-@_mistake(
+@mistake(
     "weights-shape-as-output",
     "weights_shape",
     "It is the shape of the output; the weights are still over the keys, before the values are "
@@ -382,7 +267,7 @@ def _weights_shape_as_output(q, k, v):
     return output_shape(q, k, v)
 
 
-@_mistake(
+@mistake(
     "output-shape-as-weights",
     "output_shape",
     "It is the shape of the weights; mixing the values sums over the keys, so that axis is gone "
@@ -393,7 +278,7 @@ def _output_shape_as_weights(q, k, v):
     return weights_shape(q, k, v)
 
 
-@_mistake(
+@mistake(
     "output-shape-as-queries",
     "output_shape",
     "It is as wide as the queries, d_k; the output is a mixture of values, so it is as wide as a "
@@ -404,7 +289,7 @@ def _output_shape_as_queries(q, k, v):
     return np.array(q)
 
 
-@_mistake(
+@mistake(
     "output-shape-as-values",
     "output_shape",
     "It has a row for each key; the output has a row for each query.",
@@ -414,7 +299,7 @@ def _output_shape_as_values(q, k, v):
     return np.array(v)
 
 
-@_mistake(
+@mistake(
     "output-shape-without-positions",
     "output_shape",
     "It has no axis for the positions; each query gets an output of its own.",

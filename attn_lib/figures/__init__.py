@@ -1,0 +1,99 @@
+"""The course's pictures. Each function draws one figure and says in words what it shows.
+
+Every function returns ``(figure, text)``, so it can be given to `attn_lib.widgets.picture`
+as it is, or to `attn_lib.widgets.explore` with sliders for its arguments. One module holds
+the figures of one chapter; here they all meet.
+"""
+
+from attn_lib.figures.complexity import (
+    flops_by_part,
+    layer_costs,
+    pairs,
+    seconds_against_length,
+    weights_memory,
+)
+from attn_lib.figures.dot_products import (
+    projections,
+    shape_flow,
+    sharpness,
+    two_vectors,
+    weights_row,
+)
+from attn_lib.figures.masked_weights import kind_of_mask, row_under_mask
+from attn_lib.figures.masking import (
+    future_change,
+    mask_alignments,
+    mask_combination,
+    mask_to_weights,
+    masking_mistake,
+    padding_sides,
+    window_masks,
+)
+from attn_lib.figures.orientation import four_steps, soft_lookup
+from attn_lib.figures.putting_it_together import (
+    difference_errors,
+    gradient_flow,
+    head_split,
+    heads_at_fixed_width,
+    multi_head_shapes,
+)
+from attn_lib.figures.softmax_saturation import (
+    jacobian_histogram,
+    largest_weight_histogram,
+    overflow_histogram,
+    query_gradient_histogram,
+    softmax_gap,
+    training_curves,
+)
+from attn_lib.figures.streaming import causal_blocks, streaming_softmax
+from attn_lib.figures.variance_growth import (
+    failed_assumptions,
+    measured_variances,
+    score_histogram,
+    sign_totals,
+    variance_against_width,
+    weights_by_divisor,
+)
+
+__all__ = [
+    "causal_blocks",
+    "difference_errors",
+    "failed_assumptions",
+    "flops_by_part",
+    "four_steps",
+    "future_change",
+    "gradient_flow",
+    "head_split",
+    "heads_at_fixed_width",
+    "jacobian_histogram",
+    "kind_of_mask",
+    "largest_weight_histogram",
+    "layer_costs",
+    "mask_alignments",
+    "mask_combination",
+    "mask_to_weights",
+    "masking_mistake",
+    "measured_variances",
+    "multi_head_shapes",
+    "overflow_histogram",
+    "padding_sides",
+    "pairs",
+    "projections",
+    "query_gradient_histogram",
+    "row_under_mask",
+    "score_histogram",
+    "seconds_against_length",
+    "shape_flow",
+    "sharpness",
+    "sign_totals",
+    "soft_lookup",
+    "softmax_gap",
+    "streaming_softmax",
+    "training_curves",
+    "two_vectors",
+    "variance_against_width",
+    "weights_by_divisor",
+    "weights_memory",
+    "weights_row",
+    "window_masks",
+]

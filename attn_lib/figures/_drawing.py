@@ -1,0 +1,195 @@
+"""What several chapters draw with: arrows, boxes, labelled bars, numbers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib import style
+from attn_lib.style import bare
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What the scores were divided by: nothing, √d_k or d_k.
+UNSCALED, SCALED, OVERSCALED = style.KEY, style.QUERY, style.OUTPUT
+
+
+def on_circle(angles: Sequence[float], radius: float) -> NDArray[np.float64]:
+    radians = np.deg2rad(np.asarray(angles, dtype=float))
+    # Rounded so that 90° is exactly orthogonal, not 1e-16 away.
+    return np.stack([np.cos(radians), np.sin(radians)], axis=-1).round(12) * radius
+
+
+def plane(axes: Axes, reach: float) -> None:
+    axes.set_xlim(-reach, reach)
+    axes.set_ylim(-reach, reach)
+    axes.set_aspect("equal")
+    bare(axes)
+    axes.axhline(0, color=style.MUTED, lw=0.6)
+    axes.axvline(0, color=style.MUTED, lw=0.6)
+
+
+def arrow(axes: Axes, tip: NDArray, colour: str, width: float = 2.0) -> None:
+    axes.annotate(
+        "",
+        tip,
+        xytext=(0, 0),
+        arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0},
+    )
+
+
+def colour_key(axes: Axes, **colours: str) -> None:
+    """Name the colours in a corner, where no moving arrow covers the words."""
+    for i, (name, colour) in enumerate(colours.items()):
+        axes.annotate(
+            name,
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(0, -16 * i - 4),
+            textcoords="offset points",
+            va="top",
+            color=colour,
+        )
+
+
+def label(axes: Axes, text: str, tip: NDArray, colour: str) -> None:
+    """Write `text` just beyond the tip of an arrow from the origin."""
+    x, y = tip / np.linalg.norm(tip)
+    axes.annotate(
+        text,
+        tip,
+        xytext=(9 * x, 11 * y),
+        textcoords="offset points",
+        ha="left" if x > 0.4 else "right" if x < -0.4 else "center",
+        va="bottom" if y > 0.4 else "top" if y < -0.4 else "center",
+        color=colour,
+        bbox={"facecolor": style.FACE, "edgecolor": "none", "pad": 1},
+    )
+
+
+def end_label(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
+    """Name a line at its right end, where no legend has to be looked up."""
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(8, 0),
+        textcoords="offset points",
+        va="center",
+        color=colour,
+        fontsize=10.5,
+        annotation_clip=False,
+    )
+
+
+def flow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    axes.annotate(
+        "", end, xytext=start, arrowprops={"arrowstyle": "->", "color": style.MUTED, "lw": 1.4}
+    )
+
+
+def box(axes, corner, size, name, shape, colour) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    (x, y), (width, height) = corner, size
+    axes.add_patch(
+        FancyBboxPatch(
+            corner,
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor=colour,
+            alpha=0.13,
+            edgecolor="none",
+        )
+    )
+    axes.add_patch(
+        FancyBboxPatch(
+            corner,
+            width,
+            height,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            facecolor="none",
+            edgecolor=colour,
+            lw=1.4,
+        )
+    )
+    axes.text(
+        x + width / 2,
+        y + height / 2,
+        f"{name}\n{shape}" if height > width / 2 else f"{name}  {shape}",
+        ha="center",
+        va="center",
+        fontsize=10,
+    )
+
+
+def frame_patch(corner: tuple[float, float], width: float, height: float):
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(corner, width, height, fill=False, edgecolor=style.QUERY, lw=2.5)
+
+
+def labelled_bars(axes: Axes, numbers: NDArray, names: Sequence[str], colour: str) -> None:
+    positions = range(len(numbers))
+    axes.barh(positions, numbers, color=colour, height=0.62)
+    axes.set_yticks(positions, names)
+    axes.invert_yaxis()
+    axes.axvline(0, color=style.MUTED, lw=0.8)
+    span = np.ptp([0, *numbers]) or 1.0
+    axes.set_xlim(min(0, numbers.min()) - 0.05 * span, max(0, numbers.max()) + 0.5 * span)
+    share = numbers.min() >= 0 and numbers.max() <= 1
+    for i, number in enumerate(numbers):
+        # Right of zero also for a negative bar: on its left stand the names.
+        axes.annotate(
+            number_text(number, share=share),
+            (max(number, 0), i),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=10.5,
+        )
+
+
+def signed(number: float) -> str:
+    # A rounded −0.00 would look like a sign that is not there.
+    return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")
+
+
+def bytes_text(size: int) -> str:
+    """Return a number of bytes in the largest unit that leaves 1 or more of it."""
+    power = max(0, min((size.bit_length() - 1) // 10, 4))
+    return f"{size / 2 ** (10 * power):g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
+
+
+def percent_text(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def number_text(number: float, *, share: bool = False) -> str:
+    """Return a whole number as it is, others with three decimals; a share is never 0 or 1."""
+    if number == round(number):
+        text = f"{number:.0f}"
+    elif share and number < 0.0005:
+        text = "<0.001"
+    elif share and number > 0.9995:
+        text = ">0.999"
+    else:
+        text = f"{number:.3f}"
+    return text.replace("-", "−")
+
+
+def small_text(number: float) -> str:
+    """Return three digits of a number of 0 or more, never as a power of ten."""
+    if number >= 0.1:
+        return number_text(number, share=number < 1)
+    if 0 < number < 1e-6:
+        return "<0.000001"
+    return np.format_float_positional(number, precision=3, fractional=False, trim="-")
+
+
+def row_text(row: NDArray, *, share: bool = False) -> str:
+    return ", ".join(number_text(x, share=share) for x in row)
