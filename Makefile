@@ -53,7 +53,7 @@ serve: book ## Serve the book on this machine; PORT=8000.
 .PHONY: test
 test: environment ## Run all tests; PYTEST=… adds options.
 	@tools/system_packages test
-	@$(python) -m pytest $(PYTEST)
+	@$(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
 
 .PHONY: lint
 lint: environment ## Check style, formatting, and that notebooks hold no outputs.

@@ -234,7 +234,8 @@ def multi_head_attention(
 
     if return_trace:
         heads = AttentionTrace(*narrow(*heads))
-        return MultiHeadTrace(*narrow(q, k, v), heads, *narrow(merged, output))
+        q, k, v, merged, output = narrow(q, k, v, merged, output)
+        return MultiHeadTrace(q, k, v, heads, merged, output)
     return output.astype(dtype, copy=False)
 
 

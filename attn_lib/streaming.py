@@ -104,7 +104,9 @@ def stream(
     keys = max(1, min(room // rows, n_k))
     heads = max(1, room // (rows * keys))
     call = _Call(
-        *(_spread(array, batch) for array in (q * q.dtype.type(scale), k, v)),
+        q=_spread(q * q.dtype.type(scale), batch),
+        k=_spread(k, batch),
+        v=_spread(v, batch),
         mask=None if mask is None else _spread(np.broadcast_to(mask, (*batch, n_q, n_k)), batch),
         causal_offset=causal_offset,
         softcap=softcap,

@@ -106,7 +106,12 @@ def train_lookup(
             error = weights - np.eye(n)
             losses.append(0.5 * (error**2).sum(axis=-1).mean(axis=-1))
             d_scores = softmax_backward(weights, error) if loss == "squared" else error
-            q, k = q - step * d_scores @ k, k - step * d_scores.swapaxes(-1, -2) @ q
+            # Kept in float32, queries and keys lose the digits of float64 in which machines
+            # differ. Some runs are chaotic, and would make other losses of other last digits.
+            q, k = (
+                (old - step * slope).astype(np.float32).astype(float)
+                for old, slope in ((q, d_scores @ k), (k, d_scores.swapaxes(-1, -2) @ q))
+            )
     if not np.all(np.isfinite(losses[-1])):
         raise ValueError(
             f"train_lookup: expected rates that keep the scores finite, got {list(rates)}; "

@@ -18,6 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -89,7 +91,8 @@ class Picture:
 
     def _repr_html_(self) -> str:
         caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
-        return f'<figure class="attn-picture">{_img(self.figure, self.text)}{caption}</figure>'
+        img = _draw(self.figure, self.text, "webp").img("attn-picture-frame")
+        return f'<figure class="attn-picture">{img}{caption}</figure>'
 
 
 def picture(figure: Figure, text: str, caption: str = "") -> Picture:
@@ -130,7 +133,8 @@ class Explorer:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if _is_live():
             return self.live()._repr_mimebundle_(include=include, exclude=exclude)
-        return {"text/html": self.static_html(), "text/plain": self._start()[1]}
+        frames = self._frames()
+        return {"text/html": self._page(frames), "text/plain": frames[self._start_frame].text}
 
     def live(self) -> Any:
         """Return the ipywidgets for this drawing; needs ipywidgets and a running kernel."""
@@ -147,17 +151,17 @@ class Explorer:
             )
             for name, slider in self.sliders.items()
         }
-        figure, text = self._start()
-        image = ipywidgets.Image(value=_encode(figure, "png"), format="png")
-        image.layout.width = f"{_css_size(figure)[0]}px"
+        start = self._frame({n: s.values[s.start_index] for n, s in self.sliders.items()}, "png")
+        image = ipywidgets.Image(value=start.image, format="png")
+        image.layout.width = f"{start.width}px"
         image.layout.max_width = "100%"
-        caption = ipywidgets.HTML(html.escape(text))
+        caption = ipywidgets.HTML(html.escape(start.text))
 
         def redraw(_: Any) -> None:
             state = {n: self.sliders[n].values[c.value] for n, c in controls.items()}
-            figure, text = self._frame(state)
-            image.value = _encode(figure, "png")
-            caption.value = html.escape(text)
+            frame = self._frame(state, "png")
+            image.value = frame.image
+            caption.value = html.escape(frame.text)
 
         for control in controls.values():
             control.observe(redraw, names="value")
@@ -165,45 +169,57 @@ class Explorer:
 
     def static_html(self) -> str:
         """Return a self-contained HTML figure with every state drawn once."""
+        return self._page(self._frames())
+
+    def _frames(self) -> list[_Frame]:
+        states = itertools.product(*(slider.values for slider in self.sliders.values()))
+        return [
+            self._frame(dict(zip(self.sliders, state, strict=True)), "webp") for state in states
+        ]
+
+    @property
+    def _start_frame(self) -> int:
+        position = 0
+        for slider in self.sliders.values():
+            position = position * len(slider.values) + slider.start_index
+        return position
+
+    def _page(self, frames: list[_Frame]) -> str:
         figure_id = f"explore-{next(_ids)}"
-        names = list(self.sliders)
-        frames = []
-        for values in itertools.product(*(s.values for s in self.sliders.values())):
-            figure, text = self._frame(dict(zip(names, values, strict=True)))
-            frames.append({"src": _data_uri(figure), "text": text})
-        start_figure, start_text = self._start()
+        start = frames[self._start_frame]
         controls = "".join(
             _control(f"{figure_id}-{name}", slider) for name, slider in self.sliders.items()
         )
         start_state = ", ".join(
             f"{s.label} {s.text(s.values[s.start_index])}" for s in self.sliders.values()
         )
+        # The start's image stands in the page, so its frame has the text alone.
+        data = [
+            {"text": frame.text} | ({} if frame is start else {"src": frame.uri})
+            for frame in frames
+        ]
         # "<" could end the script element early; JSON reads the escape as the same character.
-        data = json.dumps(frames, ensure_ascii=False).replace("<", "\\u003c")
+        script = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         return (
             f'<figure class="attn-explore" id="{figure_id}">'
             f'<div class="attn-explore-controls" hidden>{controls}</div>'
-            f"{_img(start_figure, start_text, 'attn-explore-frame')}"
+            f"{start.img('attn-explore-frame')}"
             f'<figcaption class="attn-explore-text" aria-live="polite">'
-            f"{html.escape(start_text)}</figcaption>"
+            f"{html.escape(start.text)}</figcaption>"
             f"<noscript><p>Without JavaScript this figure stays at {html.escape(start_state)}.</p>"
             "</noscript>"
-            f'<script type="application/json" class="attn-explore-frames">{data}</script>'
+            f'<script type="application/json" class="attn-explore-frames">{script}</script>'
             "</figure>"
         )
 
-    def _start(self) -> tuple[Figure, str]:
-        return self._frame({n: s.values[s.start_index] for n, s in self.sliders.items()})
-
-    def _frame(self, state: dict[str, Any]) -> tuple[Figure, str]:
+    def _frame(self, state: dict[str, Any], file_format: str) -> _Frame:
         drawn = self.draw(**state)
         if not (isinstance(drawn, tuple) and len(drawn) == 2):
             raise TypeError(
                 "explore: expected draw to return (figure, text), "
                 f"got {type(drawn).__name__}; return the figure and a sentence on what it shows."
             )
-        figure, text = drawn
-        return _checked(figure, text), text
+        return _draw(*drawn, file_format)
 
 
 def explore(draw: Draw, **sliders: Slider) -> Explorer:
@@ -287,30 +303,43 @@ def _control(control_id: str, slider: Slider) -> str:
     )
 
 
-def _img(figure: Figure, text: str, css_class: str = "attn-picture-frame") -> str:
-    width, height = _css_size(figure)
-    return (
-        f'<img class="{css_class}" alt="{html.escape(text)}" src="{_data_uri(figure)}" '
-        f'width="{width}" height="{height}">'
-    )
+@dataclass(frozen=True)
+class _Frame:
+    """A drawn figure: the image file, the size it is shown at, in CSS pixels, and its text."""
+
+    image: bytes
+    width: int
+    height: int
+    text: str
+
+    @property
+    def uri(self) -> str:
+        return f"data:image/webp;base64,{base64.b64encode(self.image).decode()}"
+
+    def img(self, css_class: str) -> str:
+        return (
+            f'<img class="{css_class}" alt="{html.escape(self.text)}" src="{self.uri}" '
+            f'width="{self.width}" height="{self.height}">'
+        )
 
 
-def _css_size(figure: Figure) -> tuple[int, int]:
+def _draw(figure: Figure, text: str, file_format: str) -> _Frame:
+    """Draw a figure with as many pixels as sharp screens have."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    _checked(figure, text)
     width, height = figure.get_size_inches() * _CSS_PIXELS_PER_INCH
-    return round(width), round(height)
+    canvas, dpi = figure.canvas, figure.dpi
+    # `savefig` would arrange the figure twice, which takes as long as drawing it.
+    drawn = FigureCanvasAgg(figure)
+    figure.dpi = _CSS_PIXELS_PER_INCH * _DEVICE_PIXELS_PER_CSS_PIXEL
+    drawn.draw()
+    pixels = Image.fromarray(np.asarray(drawn.buffer_rgba())).convert("RGB")
+    figure.dpi = dpi
+    figure.set_canvas(canvas)
 
-
-def _data_uri(figure: Figure) -> str:
-    return f"data:image/webp;base64,{base64.b64encode(_encode(figure, 'webp')).decode()}"
-
-
-def _encode(figure: Figure, file_format: str) -> bytes:
-    options = {"lossless": True, "quality": 60, "method": 4} if file_format == "webp" else {}
     buffer = io.BytesIO()
-    figure.savefig(
-        buffer,
-        format=file_format,
-        dpi=_CSS_PIXELS_PER_INCH * _DEVICE_PIXELS_PER_CSS_PIXEL,
-        pil_kwargs=options,
-    )
-    return buffer.getvalue()
+    options = {"lossless": True, "quality": 60, "method": 2} if file_format == "webp" else {}
+    pixels.save(buffer, file_format, **options)
+    return _Frame(buffer.getvalue(), round(width), round(height), text)

@@ -53,6 +53,16 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
     return Build(run.returncode, plain, output / "_build" / "html")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together, when tests run side by side, what shares a long preparation."""
+    for item in items:
+        room = item.path.relative_to(ROOT).parts[:2]
+        if room == ("tests", "book"):
+            item.add_marker(pytest.mark.xdist_group("book"))
+        elif room in (("tests", "end_to_end"), ("tests", "grader")):
+            item.add_marker(pytest.mark.xdist_group("classroom"))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The project's root."""

@@ -19,6 +19,7 @@ from attn_lib.figures.dot_products import (
     two_vectors,
     weights_row,
 )
+from attn_lib.figures.heads import head_split, heads_at_fixed_width, multi_head_shapes
 from attn_lib.figures.masked_weights import kind_of_mask, row_under_mask
 from attn_lib.figures.masking import (
     future_change,
@@ -30,13 +31,7 @@ from attn_lib.figures.masking import (
     window_masks,
 )
 from attn_lib.figures.orientation import four_steps, soft_lookup
-from attn_lib.figures.putting_it_together import (
-    difference_errors,
-    gradient_flow,
-    head_split,
-    heads_at_fixed_width,
-    multi_head_shapes,
-)
+from attn_lib.figures.putting_it_together import difference_errors, gradient_flow
 from attn_lib.figures.softmax_saturation import (
     jacobian_histogram,
     largest_weight_histogram,

@@ -18,14 +18,19 @@ if TYPE_CHECKING:
 _HATCH = {"facecolor": "none", "hatch": "///", "edgecolor": "#B9BEC7", "linewidth": 0}
 
 
+def panels_height(shape: tuple[int, ...], panels: int) -> float:
+    """Return the height of a figure in which that many square-celled grids fill the width."""
+    n_q, n_k = shape
+    return 0.7 + n_q * (style.WIDTH - 0.55) / panels / n_k
+
+
 def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    n_q, n_k = next(iter(masks.values())).shape
-    cell = (style.WIDTH - 0.5) / len(masks) / (n_k + 1)
+    shape = next(iter(masks.values())).shape
     with course_style():
-        figure = new_figure(height=min(3.8, 1.2 + cell * n_q))
+        figure = new_figure(height=min(3.8, panels_height(shape, len(masks)) + 0.4))
         panels = figure.subplots(1, len(masks))
         for axes, (title, mask) in zip(panels, masks.items(), strict=True):
             axes.imshow(mask, cmap=ListedColormap([style.FACE, style.QUERY]), vmin=0, vmax=1)
@@ -65,7 +70,9 @@ def weight_grid(
 
 def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
     n_q, n_k = shape
-    axes.set_yticks(range(n_q), range(1, n_q + 1), fontsize=9)
+    # Panels side by side have the same queries: naming them once leaves room for the cells.
+    named = axes.get_subplotspec().is_first_col()
+    axes.set_yticks(range(n_q) if named else [], range(1, n_q + 1) if named else [], fontsize=9)
     axes.set_xticks(range(n_k), range(1, n_k + 1), fontsize=9)
     lines = {"color": style.MUTED, "lw": 0.6, "clip_on": False}
     axes.hlines(np.arange(n_q + 1) - 0.5, -0.5, n_k - 0.5, **lines)
@@ -73,7 +80,7 @@ def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     axes.set_xlabel("key")
-    axes.set_ylabel("query")
+    axes.set_ylabel("query" if named else "")
     axes.set_title(title, loc="left")
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib import style
-from attn_lib.figures._grids import decimals_text, mask_panels, score_grid, weight_grid
+from attn_lib.figures._grids import (
+    decimals_text,
+    mask_panels,
+    panels_height,
+    score_grid,
+    weight_grid,
+)
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.mistakes import appearances
 from attn_lib.softmax import softmax
@@ -135,7 +141,7 @@ def mask_to_weights(scores: ArrayLike, mask: ArrayLike) -> tuple[Figure, str]:
     mask = np.broadcast_to(np.asarray(mask), scores.shape)
     weights = masked_softmax(scores, mask)
     with course_style():
-        figure = new_figure(height=0.8 + 1.4 * len(scores) / scores.shape[1])
+        figure = new_figure(height=panels_height(scores.shape, 3))
         panels = figure.subplots(1, 3)
         score_grid(panels[0], scores, "scores")
         score_grid(panels[1], masked_scores(scores, mask), "masked")
@@ -179,7 +185,7 @@ def padding_sides(n: int, length: int) -> tuple[Figure, str]:
     as_keys = np.broadcast_to(padding_mask(length, n), (n, n))
     right, wrong = (masked_softmax(_scores(n, n), mask) for mask in (as_keys, as_keys.T))
     with course_style():
-        figure = new_figure(height=2.9)
+        figure = new_figure(height=panels_height((n, n), 2))
         panels = figure.subplots(1, 2)
         weight_grid(panels[0], right, "as keys: right", hidden=~as_keys)
         weight_grid(panels[1], wrong, "as queries: wrong", hidden=~as_keys)
@@ -231,7 +237,7 @@ def masking_mistake(id: str) -> tuple[Figure, str]:
         right, wrong = next(pair for pair in pairs if not np.array_equal(*pair))
     hidden = right == 0
     with course_style():
-        figure = new_figure(height=0.9 + 0.4 * len(right))
+        figure = new_figure(height=panels_height(right.shape, 2))
         panels = figure.subplots(1, 2)
         weight_grid(panels[0], right, "right", hidden)
         weight_grid(panels[1], wrong, "wrong", hidden)

@@ -18,6 +18,8 @@ from attn_lib.training import Training
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: Smoothed edges would double the size of a frame; two pixels to one hide the steps.
+_CURVE = {"antialiased": False}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -60,8 +62,8 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
     with course_style():
         figure = _still_figure(height=3.0, bottom=0.17)
         axes = figure.add_subplot()
-        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2")
-        axes.plot(gaps, slopes, color=style.OUTPUT, ls="--", lw=2, label="its slope")
+        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2", **_CURVE)
+        axes.plot(gaps, slopes, color=style.OUTPUT, lw=2, ls="--", label="its slope", **_CURVE)
         axes.plot([gap, gap], [0, second], color=style.MUTED, ls=":", lw=1.5)
         axes.plot(gap, second, "o", color=style.KEY, ms=8)
         axes.plot(gap, slope, "o", color=style.OUTPUT, ms=8)
@@ -273,8 +275,7 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
             losses, found = run.losses[rates.index(rate)], run.found[rates.index(rate)]
             low, middle, high = np.quantile(losses, [0, 0.5, 1], axis=0)  # (steps + 1,) each
             axes.fill_between(range(len(low)), low, high, color=colour, alpha=0.2, lw=0)
-            # Smooth edges in so many colours would double the size of a frame.
-            axes.plot(middle, color=colour, lw=2.2, label=name, antialiased=False)
+            axes.plot(middle, color=colour, lw=2.2, label=name, **_CURVE)
             last = [small_text(loss[-1]) for loss in (middle, low, high)]
             text.append(
                 f"{name}: median {last[0]}, from {last[1]} to {last[2]}; "
@@ -292,7 +293,7 @@ def _still_figure(height: float, bottom: float) -> Figure:
     """Return an empty figure whose margins stay, so that no frame jumps or waits for a layout."""
     figure = new_figure(height=height)
     figure.set_layout_engine(None)
-    figure.subplots_adjust(left=0.12, right=0.98, bottom=bottom, top=1 - 0.28 / height, hspace=0.3)
+    figure.subplots_adjust(left=0.12, right=0.96, bottom=bottom, top=1 - 0.28 / height, hspace=0.3)
     return figure
 
 
@@ -310,6 +311,7 @@ def _compared(
     with course_style():
         figure = _still_figure(height=4.0, bottom=0.13)
         panels = figure.subplots(2, 1, sharex=True)
+        panels[0].xaxis.set_visible(False)
         for axes, title, scale, colour in (
             (panels[0], "Unscaled", 1.0, UNSCALED),
             (panels[1], f"Divided by √{d_k}", None, SCALED),
@@ -321,6 +323,7 @@ def _compared(
             axes.axvline(max(median, bins[0]), color=style.INK, lw=1.8)
             axes.axvline(mean.value, color=style.INK, lw=1.8, ls=(0, (2, 1.5)))
             axes.set_ylabel("% of rows")
+            axes.locator_params(axis="y", nbins=4)
             averages = f"median {small_text(median)}, mean {small_text(mean.value)}"
             axes.set_title(f"{title}: {averages}", loc="left", fontsize=10.5, color=colour)
             text.append(f"{title}: median {small_text(median)}, mean {mean}.")

@@ -3,6 +3,6 @@
 
 def setup(app):
     """Set up every extension of this folder."""
-    for name in ("citations", "library_cache", "offline", "page_checks", "quiz"):
+    for name in ("citations", "execute_ahead", "library_cache", "offline", "page_checks", "quiz"):
         app.setup_extension(f"{__name__}.{name}")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ Ordinary links stay allowed: a reader chooses to follow them.
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 from sphinx.util import logging
@@ -50,10 +51,10 @@ def remote_references(html: str) -> list[str]:
     return found
 
 
-def _check_pages(app, exception):
-    if exception or app.builder.format != "html":
-        return
+def _check_pages(app, started: float):
     for page in sorted(Path(app.outdir).rglob("*.html")):
+        if page.stat().st_mtime < started:
+            continue  # The run that wrote it has checked it.
         for reference in remote_references(page.read_text(encoding="utf-8")):
             logger.warning(
                 "%s names another host: %s. Keep a copy below book/assets instead.",
@@ -65,5 +66,12 @@ def _check_pages(app, exception):
 
 def setup(app):
     """Register the extension."""
-    app.connect("build-finished", _check_pages)
+    # File systems may round the time of a file to whole seconds.
+    started = time.time() - 1
+
+    def check(app, exception):
+        if not exception and app.builder.format == "html":
+            _check_pages(app, started)
+
+    app.connect("build-finished", check)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,8 @@ function startExplorer(figure) {
   const sliders = [...controls.querySelectorAll("input[type=range]")];
   const image = figure.querySelector(".attn-explore-frame");
   const text = figure.querySelector(".attn-explore-text");
+  // The frame that the page starts with has its picture there and not here.
+  frames.find((frame) => !frame.src).src = image.src;
   const values = sliders.map((slider) => JSON.parse(slider.dataset.values));
 
   function show() {

@@ -104,26 +104,40 @@ class WatchedPage:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def open(self, address: str):
-        """Load the address and wait until its formulas stand."""
-        self.page.goto(address, wait_until="load")
+        """Load the address and wait until its formulas stand; return the response."""
+        response = self.page.goto(address, wait_until="load")
         self.page.evaluate("window.MathJax?.startup?.promise")
         # The theme and scroll.js act once the formulas have changed the layout.
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        return response
+
+    def theme(self) -> str:
+        """Which of its two themes the page shows."""
+        return self.page.evaluate("document.documentElement.dataset.theme")
+
+    def formulas_not_set(self) -> list[str]:
+        """Formulas that MathJax left alone or could not read."""
+        left = self.page.evaluate(
+            "[...document.querySelectorAll('.math')]"
+            ".filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)"
+        )
+        wrong = "mjx-merror, [data-mml-node=merror], mjx-container [fill=red]"
+        return left + self.page.locator(wrong).all_inner_texts()
 
     def overflow(self) -> int:
         """How many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-    def axe(self) -> list[str]:
-        """What the accessibility checker finds, a line for each element."""
+    def axe(self, rules: list[str] | None = None) -> list[str]:
+        """What the accessibility checker finds, by all rules or by some, a line an element."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
         # Without preload axe does not fetch the style sheets, which file:// refuses.
         found = self.page.evaluate(
-            """tags => axe.run(document, {
-                 preload: false, resultTypes: ["violations"], runOnly: {type: "tag", values: tags},
+            """runOnly => axe.run(document, {
+                 preload: false, resultTypes: ["violations"], runOnly,
                })""",
-            AXE_TAGS,
+            {"type": "rule", "values": rules} if rules else {"type": "tag", "values": AXE_TAGS},
         )
         return [
             f"{violation['id']}: {violation['help']}: {node['html'][:200]}"

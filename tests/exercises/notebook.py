@@ -12,6 +12,7 @@ from typing import Any
 from unittest import mock
 
 import nbformat
+import numpy as np
 from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.checks import ChecksFailed, Part, named_mistakes
@@ -91,7 +92,8 @@ def run(
     answers = answers or {}
     names: dict[str, Any] = {"__name__": "__main__"}
     result = Run()
-    with mock.patch.dict("os.environ", NBGRADER_EXECUTION=execution):
+    # A notebook may set print options; they are those of this process.
+    with mock.patch.dict("os.environ", NBGRADER_EXECUTION=execution), np.printoptions():
         for cell in cells:
             if cell.cell_type != "code":
                 continue

@@ -1,0 +1,74 @@
+"""Execute the pages side by side on all cores, before Sphinx reads them one after the other.
+
+What was executed goes into the cache that MyST-NB looks into when it reads a page. A page that
+fails stays out of it: MyST-NB executes it again, and reports what went wrong.
+
+Pages listed in the configuration value ``timed_pages`` measure time, so they are executed first
+and with nothing beside them.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.executors.utils import single_nb_execution
+from myst_nb.core.read import create_nb_reader
+from sphinx.util import logging
+
+logger = logging.getLogger(__name__)
+
+
+def _notebook(env, path: Path):
+    """Return the page as a notebook, or None if it is none or brings settings of its own."""
+    text = path.read_text(encoding="utf-8")
+    reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
+    if reader is None:
+        return None
+    notebook = reader.read(text)
+    return None if env.mystnb_config.metadata_key in notebook.metadata else notebook
+
+
+def _is_cached(cache, notebook) -> bool:
+    try:
+        cache.match_cache_notebook(notebook)
+    except KeyError:
+        return False
+    return True
+
+
+def _execute(env, paths: list[Path], at_once: int):
+    timeout = env.mystnb_config.execution_timeout
+    cache = get_cache(env.mystnb_config.execution_cache_path)
+    with ThreadPoolExecutor(at_once) as pool:
+        running = {}
+        # The longest page first, so that it is not the one that all others wait for.
+        for path in sorted(paths, key=lambda path: path.stat().st_size, reverse=True):
+            notebook = _notebook(env, path)
+            if notebook is not None and not _is_cached(cache, notebook):
+                job = pool.submit(single_nb_execution, notebook, str(path.parent), timeout, False)
+                running[job] = path
+        for job in as_completed(running):
+            if job.exception() is not None or job.result().err is not None:
+                continue
+            path, result = running[job], job.result()
+            bundle = CacheBundleIn(result.nb, str(path), data={"execution_seconds": result.time})
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+            logger.info("Executed %s in %.1f seconds", path.name, result.time)
+
+
+def _execute_all(app, env, docnames):
+    timed = [name for name in docnames if name in app.config.timed_pages]
+    others = [name for name in docnames if name not in timed]
+    for names, at_once in ((timed, 1), (others, os.cpu_count() or 1)):
+        _execute(env, [Path(env.doc2path(name)) for name in names], at_once)
+
+
+def setup(app):
+    """Register the extension."""
+    app.add_config_value("timed_pages", [], "env")
+    app.connect("env-before-read-docs", _execute_all)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,237 @@
+"""What the chapter on masking says in figures is what plain arithmetic and attn_lib give."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from attn_lib import causal_mask
+from attn_lib.mistakes import appearances, catalogue
+from tests.book.test_claims import prose
+
+PAGE = "masking"
+SCORES = [2.0, 0.5, -1.0, 0.0]
+# Decimals typed into prose, and what they have to equal when rounded alike.
+TYPED_DECIMALS = {"0.5": SCORES[1], "2.7": math.e}
+HIDE = -math.inf
+
+
+def shares(scores):
+    """Softmax in plain Python, without any shift."""
+    exponentials = [math.exp(s) for s in scores]
+    return [e / sum(exponentials) for e in exponentials]
+
+
+UNMASKED, MASKED = shares(SCORES), shares([2, 0.5, HIDE, HIDE])
+
+
+def decimals(values, digits=3):
+    return [f"{x:.{digits}f}" for x in values]
+
+
+@pytest.fixture(scope="module")
+def main(built_book):
+    page = built_book / "book" / f"{PAGE}.html"
+    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("main")
+
+
+@pytest.fixture(scope="module")
+def text(main):
+    return " ".join(main.get_text().split())
+
+
+@pytest.fixture(scope="module")
+def tables(main):
+    """The rows of each table below its header, by the first cell of the header."""
+    found = {}
+    for table in main.find_all("table"):
+        head, *rows = (
+            [cell.get_text().strip().replace("’", "'") for cell in row.find_all(["th", "td"])]
+            for row in table.find_all("tr")
+        )
+        found.setdefault(head[0], []).append((head, rows))
+    return found
+
+
+@pytest.fixture(scope="module")
+def states(main):
+    """The texts of each slider's states, by its label."""
+    return {
+        figure.find("label").get_text(): [
+            frame["text"] for frame in json.loads(figure.find("script").string)
+        ]
+        for figure in main.select(".attn-explore")
+    }
+
+
+def test_every_decimal_typed_into_prose_is_one_we_recompute(root):
+    assert set(re.findall(r"\d+\.\d+", prose(root, PAGE))) == set(TYPED_DECIMALS)
+    for typed, value in TYPED_DECIMALS.items():
+        assert f"{value:.1f}" == typed
+
+
+def test_every_section_that_explains_a_mistake_is_there(main):
+    sections = {m.section for m in catalogue() if m.section.startswith(f"{PAGE}#")}
+    ids = {section["id"] for section in main.find_all("section")}
+    assert {section.partition("#")[2] for section in sections} <= ids
+
+
+def test_the_row_by_hand(tables, text, states):
+    _, rows = tables["key"][0]
+    exponentials = [math.exp(s) for s in SCORES[:2]] + [0.0, 0.0]
+    assert [row[3] for row in rows] == decimals([*exponentials, sum(exponentials)], 4)
+    assert [row[4] for row in rows] == decimals([*MASKED, 1], 4)
+    assert f"they lose {UNMASKED[2] + UNMASKED[3]:.3f} of the weight" in text
+    assert f"same factor, {1 / (UNMASKED[0] + UNMASKED[1]):.3f}, " in text
+    assert f"still has {math.exp(2 - 0.5):.2f} times the weight of key 2" in text
+    assert f"The row sums to {UNMASKED[0] + UNMASKED[1]:.3f}." in text
+    for visible, state in enumerate(states["Visible keys"], start=1):
+        first = shares([s if i < visible else HIDE for i, s in enumerate(SCORES)])[0]
+        written = "1" if visible == 1 else f"{first:.3f}"
+        assert f"hidden scores set to −∞. Weights {written}, " in state
+
+
+def test_what_stand_ins_leave_to_hidden_keys(text, states):
+    def left(stand_in, shift=0.0):
+        return sum(shares([2 + shift, 0.5 + shift, stand_in, stand_in])[2:])
+
+    assert f"Each of the two hidden keys keeps {left(0) / 2:.3f} of" in text
+    assert f"At −5 they still have {left(-5):.4f} of it, at −10 only {left(-10):.6f}." in text
+    assert left(-5) > 0.001 > left(-10)
+    assert f"by 15, and with −10 put for the hidden ones these get {left(-10, -15):.3f} of" in text
+    nothing = sum(shares([2, 0.5, -1 - 1e-9, -1e-9])[2:])
+    assert f"The hidden keys keep {nothing:.3f}, just what they have without" in text
+    endings = [state.partition("Hidden keys get ")[2] for state in states["Put for a hidden score"]]
+    assert endings[0] == f"{left(0):.3f} of the weight."
+    assert endings[-1] == "0 of the weight."
+
+
+def test_rows_with_nothing_to_attend_to(tables, text):
+    ((head, rows),) = tables["all four keys"]
+    assert head[1:] == ["float64", "float32", "float16"]
+    leak, uniform = " ".join(decimals(UNMASKED)), "0.25 each"
+    assert rows == [
+        ["put −∞", "NaN", "NaN", "NaN"],
+        ["put −1e9", uniform, uniform, "NaN"],
+        ["add −1e9", leak, uniform, "NaN"],
+        ["add the type's lowest number", uniform, uniform, uniform],
+        ["attn_lib", "0.00 each", "0.00 each", "0.00 each"],
+    ]
+    # Between 2²⁹ and 2³⁰, where 10⁹ lies, a float of p bits has steps of 2^(30 − p).
+    assert f"near a billion are {2 ** (30 - 24)} apart" in text
+    assert f"they are {2.0 ** (30 - 53):.7f} apart" in text
+    assert f"whose largest number is {(2 - 2**-10) * 2**15:.0f}," in text
+    for line in ("-65504 + -15 = -65504", "-65504 + -16 = -inf", "-65504 + -65504 = -inf"):
+        assert line in text
+
+
+def test_checks_on_the_page_come_out(text):
+    assert "alone)) True True True This is a test" in text  # padded equals truncated
+    assert "with an axis for the queries True For booleans" in text
+    assert "top-left False bottom-right True" in text
+
+
+def test_garbage_in_the_padding(text):
+    rng = np.random.default_rng(2)
+    q, k = rng.normal(size=(2, 3, 5, 7))
+    v = rng.normal(size=(3, 5, 2))
+    moved = 0.0
+    for b, length in enumerate([2, 5, 3]):
+        dirty_k, dirty_v = k[b].copy(), v[b].copy()
+        dirty_k[length:], dirty_v[length:] = 5, 100
+        for i in range(length):
+            clean, dirty = (
+                np.array(shares(keys @ q[b, i] / math.sqrt(7))) @ values
+                for keys, values in ((k[b], v[b]), (dirty_k, dirty_v))
+            )
+            moved = max(moved, np.abs(clean - dirty).max())
+    assert (
+        f"hidden as keys they move by 0.0; with padding hidden as queries by up to {moved:.1f}."
+        in text
+    )
+
+
+def test_pairs_are_counted(text, states):
+    for state in states["Real positions"]:
+        real = int(state.split()[0])
+        both = sum(min(i, real) for i in range(1, 6))
+        assert state.endswith(f"Of 25 pairs causal allows 15, padding {5 * real}, both {both}.")
+    assert f"and {1 + 2 + 3 + 3 + 3} pairs are left to it" in text
+    for state in states["Width"]:
+        width = int(re.search(r"window of (\d+)", state).group(1))
+        pairs = 6 * width - width * (width - 1) // 2
+        assert f"allows {pairs} of the 21 pairs" in state
+    queries = [int(re.match(r"Queries: (\d+), keys: 5\.", s).group(1)) for s in states["Queries"]]
+    for n_q, state in zip(queries, states["Queries"], strict=True):
+        seen = [min(max(i + 5 - n_q, 0), 5) for i in range(1, n_q + 1)]
+        assert state.endswith(f"bottom-right {', '.join(map(str, seen))}.")
+    assert {1, 5, 7} <= set(queries)  # these are spoken of
+
+
+def test_wrong_causal_masks_are_read_off_from_outside(tables):
+    (head, rows), _ = tables["what the code does"]
+    assert head[1:] == ["future pairs seen, of 15", "others lost, of 21"]
+    future = np.array([[j > i for j in range(6)] for i in range(6)])
+    expected = []
+    for mistake in catalogue("causal_mask"):
+        mask = mistake.wrong(6, 6)
+        counts = (mask & future).sum(), (~mask & ~future).sum()
+        expected.append([mistake.sentence, *map(str, counts)])
+    assert rows == expected
+    assert [row[1:] for row in rows].count(["0", "0"]) == 1  # "the one line with two zeros"
+
+
+def test_wrong_ways_of_applying_a_mask(tables, text):
+    _, (head, rows) = tables["what the code does"]
+    assert head[1:] == ["keys 3, 4 hidden", "all hidden"]
+    shown = {row[0]: row[1:] for row in rows}
+    applied = {
+        m.sentence: m.id for m, _ in appearances("masked_softmax") if m.section.startswith(PAGE)
+    }
+    by_id = {applied.pop(sentence): cells for sentence, cells in shown.items()}
+    assert list(applied.values()) == ["mask-transposed"]
+
+    right, zeros = " ".join(decimals(MASKED)), " ".join(["0.000"] * 4)
+    unmasked, uniform = " ".join(decimals(UNMASKED)), " ".join(["0.250"] * 4)
+    nan = " ".join(["NaN"] * 4)
+    as_zero = " ".join(decimals(shares([2, 0.5, 0, 0])))
+    inverted = " ".join(decimals(shares([HIDE, HIDE, -1, 0])))
+    assert by_id == {
+        "scores-times-mask": [as_zero, uniform],
+        "zero-for-minus-infinity": [as_zero, uniform],
+        "mask-after-softmax": [" ".join(decimals([*UNMASKED[:2], 0, 0])), zeros],
+        "minus-infinity-after-softmax": [
+            " ".join([*decimals(UNMASKED[:2]), "−∞ −∞"]),
+            "−∞ −∞ −∞ −∞",
+        ],
+        "empty-rows-become-nan": [right, nan],
+        "large-negative-fill": [right, uniform],
+        "large-negative-added": [right, unmasked],
+        "mask-inverted": [inverted, unmasked],
+        "additive-mask-inverted": [inverted, unmasked],
+        "nearly-zero-for-minus-infinity": [unmasked, unmasked],
+        "zeros-and-ones-added": [" ".join(decimals(shares([3, 1.5, -1, 0]))), unmasked],
+        "minus-infinity-times-zero": [nan, zeros],
+    }
+    late = [cells for cells in by_id.values() if cells[0] == right and cells[1] != zeros]
+    assert len(late) == 3
+    assert "Three lines are right in the first column" in text
+    assert f"right weights are {MASKED[0]:.3f}, {MASKED[1]:.3f}, 0, 0;" in text
+
+
+def test_right_options_are_right(main):
+    def right(quiz):
+        box = main.select_one(f"#quiz-{quiz}")
+        letter = box.select_one(".quiz-explanation[data-right]")["data-option"]
+        return box.select_one(f"#quiz-{quiz}-{letter} + label .quiz-text").get_text()
+
+    assert right("zero-score-again") == f"{shares([3, 0, -2])[1]:.3f}"
+    assert right("score-variance-again") == "36"
+    assert right("future-positions") == "−∞"
+    assert right("four-equal-scores") == "A half"
+    assert right("cached-keys") == str(causal_mask(2, 12, "bottom-right")[0].sum())
+    assert right("padding-rows-or-columns") == "Columns 8 to 10"
+    assert right("added-in-float64") == "The unmasked weights"

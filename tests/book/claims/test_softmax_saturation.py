@@ -1,0 +1,423 @@
+"""What the page on softmax saturation says in figures is what is computed here once more."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup
+
+from attn_lib.mistakes import catalogue
+from attn_lib.targets import TARGETS
+from attn_lib.training import train_lookup
+from tests.book.test_claims import prose, text_of
+
+PAGE = "softmax-saturation"
+TYPED_DECIMALS: dict[str, float] = {}  # every number of this page comes from a cell
+NUMBER = r"−?\d+(?:\.\d+)?"
+# Of some hundred comparisons with chance in them, all pass unless something is wrong.
+ERRORS = 4
+SIZES = [(10, 64), (64, 64), (256, 64), (10, 512), (64, 512)]
+
+
+@pytest.fixture(scope="module")
+def page(built_book):
+    return built_book / "book" / f"{PAGE}.html"
+
+
+@pytest.fixture(scope="module")
+def text(page):
+    return " ".join(text_of(page).split())
+
+
+@pytest.fixture(scope="module")
+def tables(page):
+    """The rows of each table below its header, by the header; equal headers in one list."""
+    found = {}
+    for table in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table"):
+        head, *rows = (
+            tuple(" ".join(cell.get_text().split()) for cell in row.find_all(["th", "td"]))
+            for row in table.find_all("tr")
+        )
+        found.setdefault(head, []).extend(rows)
+    return found
+
+
+def read(shown):
+    """Return the first number in a text and, where one follows, its standard error."""
+    value, error = re.search(rf"({NUMBER})(?: ± ({NUMBER}))?", shown).groups()
+    return float(value.replace("−", "-")), float(error or 0)
+
+
+def after(text, words):
+    assert words in text, words
+    return read(text.partition(words)[2])
+
+
+def digit(value):
+    """Return half a unit of the last digit shown."""
+    return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2])
+
+
+def assert_measured(shown, sample, statistic=np.mean):
+    """Assert that a shown estimate agrees with an independent sample."""
+    value, error = shown
+    n = len(sample)
+    if statistic is np.mean:
+        own = sample.std() / math.sqrt(n)
+    else:
+        own = np.ptp(np.quantile(sample, 0.5 + np.array([-0.5, 0.5]) / math.sqrt(n))) / 2
+    bound = ERRORS * math.hypot(error, own) + digit(value)
+    assert abs(value - statistic(sample)) <= bound, (shown, statistic(sample), own)
+
+
+def softmax(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Rows drawn and differentiated number by number, for each size and scale."""
+    rng = np.random.default_rng(2024)
+    found = {}
+    for n, d in SIZES:
+        q, k = (rng.standard_normal((800, m, d), np.float32) for m in (1, n))
+        raw = (k @ q.swapaxes(1, 2))[..., 0].astype(float)
+        g = rng.standard_normal((800, n))
+        g /= np.linalg.norm(g, axis=-1, keepdims=True)
+        right = np.eye(n)[rng.integers(n, size=800)]
+        for name, c in (("unscaled", 1.0), ("scaled", d**-0.5)):
+            w = softmax(raw * c)
+            squares = w**2
+            norm = (squares * (1 - w) ** 2).sum(-1) + squares.sum(-1) ** 2 - (w**4).sum(-1)
+            u = (w * g) - w * (w * g).sum(axis=-1, keepdims=True)
+            found[n, d, name] = {
+                "largest": w.max(axis=-1),
+                "jacobian": np.sqrt(np.maximum(norm, 0)),
+                "query": c * np.linalg.norm((u[:, None].astype(np.float32) @ k)[:, 0], axis=-1),
+                "entropy": np.linalg.norm(w - right, axis=-1),
+                "sharing": 1 / squares.sum(axis=-1),
+            }
+    return found
+
+
+def test_no_decimal_is_typed_into_the_prose(root):
+    assert set(re.findall(r"\d+\.\d+", prose(root, PAGE))) == set(TYPED_DECIMALS)
+
+
+def test_the_question_about_weights(text):
+    w = softmax(np.array([[2.0, 0, 1], [0, 1, 3]]))
+    assert f"these weights: {w.round(2).tolist()}" in text
+    options = (w[0, 2], w[1, 1], w[1, 2], w[:, 2].sum())
+    for letter, option in zip("ABCD", options, strict=True):
+        assert f"{letter}{option:.2f} " in text
+
+
+def test_two_and_three_keys(text):
+    with np.printoptions(precision=4, suppress=True):
+        for scores in ([1.0, 5], [101.0, 105], [15.0, 12, 9], [15 / 8, 12 / 8, 9 / 8]):
+            assert repr(softmax(np.array(scores))) in text
+    for said in ("[0.018, 0.982]", "[0.9503, 0.0473, 0.0024]", "[0.463 , 0.3182, 0.2187]"):
+        assert said in text
+    second = 1 / (1 + math.exp(-4))
+    assert after(text, "alone,")[0] == round(math.exp(4), 1)
+    assert after(text, "of the other key,")[0] == round(1 - second, 3)
+    assert after(text, "gap 8 the slope is")[0] == round(math.exp(8) / (1 + math.exp(8)) ** 2, 4)
+    assert after(text, "at gap 4 it was")[0] == round(second * (1 - second), 4)
+
+
+def test_where_exp_overflows(tables, text):
+    for name, _, logarithm, limit in tables["type", "ends near", "its logarithm", "limit of exp"]:
+        dtype, value = np.dtype(name), float(limit)
+        with np.errstate(over="ignore"):
+            assert np.isfinite(np.exp(dtype.type(value - 0.05)))
+            assert np.isinf(np.exp(dtype.type(value + 0.07)))
+        assert float(logarithm.split()[0]) * math.log(2) == pytest.approx(value, abs=0.05)
+    assert after(text, "itself, and not at")[0] == 1024
+    assert after(text, "itself, and not at 1024 or")[0] == round(1024 * math.log10(2))
+
+
+def test_sums_in_float16(text):
+    total = np.float16(0)
+    for _ in range(3000):
+        total = np.float16(total + np.float16(1))
+    assert after(text, "gets stuck at") == (total, 0)
+    assert after(text, "get weights that sum to")[0] == round(3000 / float(total), 2)
+
+
+def test_rows_that_overflow(tables, text):
+    shown = {
+        row[0]: (read(row[1]), int(row[2]))
+        for row in tables["d_k", "% of rows that overflow", "of 3000"]
+    }
+    assert shown["64"] == ((0, 0), 0)
+    for width, said in (("512", 0.7), ("1024", 29)):
+        (percent, error), count = shown[width]
+        assert count / 30 == pytest.approx(percent, abs=0.05)
+        # Two samples of 3000, and both were rounded.
+        assert abs(percent - said) <= ERRORS * math.sqrt(2) * error + 0.5
+    # If one row in a thousand overflowed, 3000 rows without one would have this chance.
+    assert 0.999**3000 < 1 / 20
+    assert after(text, "If the true share were") == (0.1, 0)
+    assert "naive form fails in 3000 of the 3000 rows" in text
+    assert after(text, "largest scaled score at width 1024 is")[0] < 11.1
+
+
+COURSE = {  # n, d_k: largest weight without and with the scale
+    (10, 64): (0.866, 0.32),
+    (10, 512): (0.953, 0.32),
+    (64, 64): (0.788, 0.11),
+    (64, 512): (0.928, 0.11),
+}
+
+
+def test_the_largest_weights(tables, text, rows):
+    table = tables["keys, d_k", "unscaled", "% above 99/100", "scaled"]
+    assert len(table) == len(COURSE)
+    for sizes, unscaled, sharp, scaled in table:
+        n, d = map(int, sizes.split(", "))
+        raw = rows[n, d, "unscaled"]["largest"]
+        assert_measured(read(unscaled), raw)
+        assert_measured(read(sharp), 100.0 * (raw > 0.99))
+        assert_measured(read(scaled), rows[n, d, "scaled"]["largest"])
+        for cell, said in zip((unscaled, scaled), COURSE[n, d], strict=True):
+            value, error = read(cell)
+            assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said)
+        assert (read(sharp)[0] > 50) == (d == 512)
+        if d == 64:
+            assert f"{sharp} % with {n}" in text
+
+
+def test_the_size_of_the_jacobian(tables, text):
+    rest = 0.1 / 63
+    nine_tenths = [[0.9 * 0.1, -0.9 * rest], [-0.9 * rest, rest * (1 - rest)], [-rest * rest]]
+    (first, cross), (_, own), (other,) = nine_tenths
+    expected = {
+        "equal": math.sqrt(63) / 64,
+        "two share": 0.5,
+        "one takes 9/10": math.sqrt(first**2 + 126 * cross**2 + 63 * own**2 + 63 * 62 * other**2),
+        "one-hot": 0.0,
+    }
+    shown = dict(tables["weights of 64 keys", "norm of J"])
+    assert shown == {name: f"{norm:.3f}" for name, norm in expected.items()}
+    assert after(text, "make a softmax")[0] == round(expected["two share"] / expected["equal"], 1)
+    # On the way from equal to one-hot weights the norm rises and then falls.
+    path = [
+        TARGETS["softmax_jacobian_norm"](np.r_[p, np.full(63, (1 - p) / 63)])
+        for p in (1 / 64, 0.5, 0.9, 1.0)
+    ]
+    assert path[0] < path[1] > path[2] > path[3] == 0
+
+
+MEASURED = {  # keys, d_k, scores: median, mean (None: not in the course's table)
+    "10, 64, unscaled": (0.076, 0.157),
+    "10, 64, scaled": (0.347, 0.347),
+    "64, 64, unscaled": (0.206, 0.214),
+    "64, 64, scaled": (0.179, 0.183),
+    "256, 64, unscaled": (0.265, 0.236),
+    "256, 64, scaled": (0.097, None),
+    "10, 512, unscaled": (0.0002, 0.063),
+    "10, 512, scaled": (0.348, None),
+    "64, 512, unscaled": (0.0037, 0.092),
+    "64, 512, scaled": (0.180, None),
+}
+
+
+def test_the_jacobians(tables, rows):
+    table = tables["keys, d_k, scores", "median", "mean", "% dead"]
+    assert [row[0] for row in table] == list(MEASURED)
+    for label, *cells in table:
+        n, d, name = label.split(", ")
+        sample = rows[int(n), int(d), name]["jacobian"]
+        shown = [read(cell) for cell in cells]
+        assert_measured(shown[0], sample, np.median)
+        assert_measured(shown[1], sample)
+        assert_measured(shown[2], 100.0 * (sample < 0.01))
+        assert (shown[2] == (0, 0)) == (name == "scaled")
+        for (value, error), said in zip(shown, MEASURED[label], strict=False):
+            if said is not None:
+                assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said), label
+    dead = {row[0]: read(row[3]) for row in table}
+    for label, said in (("64, 64, unscaled", 16), ("64, 512, unscaled", 56)):
+        assert abs(dead[label][0] - said) <= ERRORS * math.sqrt(2) * dead[label][1] + 0.5
+
+
+def test_the_gradients_at_the_query(tables, rows):
+    medians = {"64, unscaled": 0.105, "64, scaled": 0.021, "512, unscaled": 0.005}
+    means = {"512, unscaled": 0.212, "512, scaled": 0.022}
+    sizes = tables["d_k, scores, 64 keys", "median", "mean"]
+    shares = tables["d_k, scores, 64 keys", "% tiny", "% huge"]
+    assert [row[0] for row in sizes] == [row[0] for row in shares] == [*medians, "512, scaled"]
+    for (label, median, mean), (_, tiny, huge) in zip(sizes, shares, strict=True):
+        d, name = label.split(", ")
+        sample = rows[64, int(d), name]["query"]
+        usual = np.median(rows[64, int(d), "scaled"]["query"])
+        assert_measured(read(median), sample, np.median)
+        assert_measured(read(mean), sample)
+        assert_measured(read(tiny), 100.0 * (sample < usual / 10))
+        assert_measured(read(huge), 100.0 * (sample > 10 * usual))
+        for cell, said in ((median, medians.get(label)), (mean, means.get(label))):
+            if said:
+                value, error = read(cell)
+                assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said), label
+
+
+def test_what_is_true_of_the_gradients(tables, text, rows):
+    jacobians = {row[0]: row for row in tables["keys, d_k, scores", "median", "mean", "% dead"]}
+    queries = {row[0]: row for row in tables["d_k, scores, 64 keys", "median", "mean"]}
+    true = text.partition("nothing vanishes across the board")[2].partition("One learning rate")[0]
+    for start, label in (
+        ("the Jacobian is", "64, 64, unscaled"),
+        ("without the scale,", "64, 64, scaled"),
+        ("difference is larger:", "256, 64, unscaled"),
+        ("other way round:", "10, 64, unscaled"),
+    ):
+        assert f"{start} {jacobians[label][1]}" in true
+    larger = {
+        n: read(jacobians[f"{n}, 64, unscaled"][1])[0] > read(jacobians[f"{n}, 64, scaled"][1])[0]
+        for n in (10, 64, 256)
+    }
+    assert larger == {10: False, 64: True, 256: True}
+    assert f"With 64 keys it is {jacobians['64, 64, unscaled'][3]} % at width 64" in true
+    assert f"and {jacobians['64, 512, unscaled'][3]} % at 512" in true
+    assert "there are 0 in 4000 at 512" in true
+    for start, name in (("the median is", "scaled"), ("with the scale and", "unscaled")):
+        assert_measured(after(true, start), rows[64, 64, name]["sharing"], np.median)
+
+    for start, over, under, column in (
+        ("unscaled gradient is", "64, unscaled", "64, scaled", 1),
+        ("At 512 it is", "512, scaled", "512, unscaled", 1),
+        ("the mean there is", "512, unscaled", "512, scaled", 2),
+    ):
+        ratio, error = after(true, start)
+        (a, a_error), (b, b_error) = (read(queries[label][column]) for label in (over, under))
+        assert ratio == pytest.approx(a / b, rel=0.02)
+        assert error == pytest.approx(ratio * math.hypot(a_error / a, b_error / b), rel=0.25)
+    tiny, huge = tables["d_k, scores, 64 keys", "% tiny", "% huge"][2][1:]
+    assert f"{tiny} % of the gradients are tiny, {huge} % are huge" in true
+    assert "0 of 4000 are one or the other" in true
+
+
+def test_cross_entropy_does_not_vanish(text, rows):
+    for start, name, said in (
+        ("the mean length ‖", "unscaled", 1.21),
+        ("without the scale and", "scaled", 0.99),
+    ):
+        shown = after(text.partition("the right one chosen at random")[2], start.rstrip("‖ "))
+        assert_measured(shown, rows[10, 64, name]["entropy"])
+        assert abs(shown[0] - said) <= ERRORS * math.sqrt(2) * shown[1] + digit(said)
+    w = softmax(np.array([0.0, 10.0]))
+    error = w - [1.0, 0.0]
+    with np.printoptions(precision=4, suppress=True):
+        shown = f"({error!r}, {w * (error - w @ error)!r})"
+    assert " ".join(shown.split()) in text
+
+
+RATES = {"1/64": 1 / 64, "1/8": 1 / 8, "1": 1.0, "8": 8.0, "64": 64.0, "512": 512.0}
+SCALES = (1.0, 1 / 8, 1 / 64)
+
+
+@pytest.fixture(scope="module")
+def training():
+    """Runs from other starts than those of the page."""
+    return [train_lookup(list(RATES.values()), range(100, 108), scale=c) for c in SCALES]
+
+
+def test_losses_after_training(tables, training):
+    table = tables["rate", "unscaled", "÷ √64", "÷ 64"]
+    assert [row[0] for row in table] == list(RATES)
+    for i, (_, *cells) in enumerate(table):
+        for cell, run in zip(cells, training, strict=True):
+            last = run.losses[i, :, -1]
+            if cell == "<0.001":
+                assert last.mean() < 0.001
+            else:
+                assert_measured(read(cell), last)
+
+
+def test_what_is_said_of_training(text, training):
+    raw, root, width = training
+    lowest = raw.losses[..., -1].mean(axis=1)
+    assert lowest.argmin() == 1
+    assert "The best of the six is 1/8" in text
+    assert_measured(after(text, "six is 1/8, with a loss of"), raw.losses[1, :, -1])
+    assert after(text, "equal weights would give") == (0.45, 0)
+    assert_measured(after(text, "would give 0.45. There"), 100.0 * raw.found[1].mean(axis=-1))
+    # Rates in between do not save it either.
+    finer = train_lookup([2.0**-5, 2.0**-4, 2.0**-2, 2.0**-1], range(100, 108), scale=1.0)
+    assert finer.losses[..., -1].mean(axis=1).min() > 0.25
+
+    def stuck(rate):
+        w, found = raw.weights[rate], raw.found[rate]
+        own = np.einsum("sqq->sq", w)[~found]
+        dead = TARGETS["softmax_jacobian_norm"](w[~found]) < 0.01
+        return 100.0 * (own < 0.001), 100.0 * dead, w[~found].max(axis=-1)
+
+    small, dead, largest = stuck(1)
+    # The page says these of its own starts, about 90 stuck queries.
+    for words, sample in (("At the best rate", small), ("whole Jacobian is 0. Only", dead)):
+        shown = after(text, words)[0]
+        assert abs(shown - sample.mean()) <= ERRORS * math.sqrt(2) * (sample.std() + 5) / 7
+    assert after(text, "their largest weight is")[0] == pytest.approx(np.median(largest), abs=0.1)
+    assert after(text, "hear of it. At the rate 1")[0] > 95
+    assert stuck(2)[1].mean() > 95
+
+    assert root.found[2].all()
+    assert width.found[2].mean() > 0.97
+    assert "has found 100 % of the keys" in text
+    assert after(text, "already the largest in")[0] >= 99
+    assert_measured(after(text, "the loss is still"), width.losses[2, :, -1])
+    better = width.losses[..., -1].mean(axis=1) < root.losses[..., -1].mean(axis=1)
+    assert better.tolist() == [False, False, False, False, True, True]
+    for c in SCALES:
+        assert train_lookup([1 / 8], range(100, 104), scale=c, loss="cross-entropy").found.all()
+    assert "every scale finds 100 % of the keys" in text
+
+
+def test_one_rate_for_every_width(tables):
+    table = tables["d_k", "unscaled", "÷ √d_k", "÷ d_k"]
+    assert [row[0] for row in table] == ["16", "64", "256"]
+    for width, *cells in table:
+        d = int(width)
+        for cell, c in zip(cells, (1.0, d**-0.5, 1 / d), strict=True):
+            run = train_lookup([1.0], range(200, 206), d_k=d, scale=c)
+            assert_measured(read(cell), run.losses[0, :, -1])
+    unscaled, root, over = (np.array([read(row[i])[0] for row in table]) for i in (1, 2, 3))
+    assert np.all(np.diff(unscaled) > 0)
+    assert np.all(np.diff(over) > 0)
+    assert root.max() < 1.5 * root.min()
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments"),
+    [
+        ("tempered_softmax", (np.array([15.0, 12.0, 9.0]), 8.0)),
+        ("log_sum_exp", (np.array([[1.0, 5.0], [1001.0, 1005.0]]),)),
+        (
+            "softmax_backward",
+            (
+                np.array([[0.5, 0.25, 0.25], [1 / 3] * 3]),
+                np.array([[1.0, 0.0, 0.0], [0.0, 3.0, 0.0]]),
+            ),
+        ),
+        ("cross_entropy_gradient", (np.array([1.0, 5.0]), 0)),
+    ],
+)
+def test_mistakes_show_what_they_give(tables, target, arguments):
+    def shown(function):
+        with np.errstate(all="ignore"):
+            result = function(*arguments)
+        first = result[0] if target == "softmax_backward" else result
+        return "[" + ", ".join(f"{round(x, 3) + 0.0:.3f}" for x in first).replace("-", "−") + "]"
+
+    table = [
+        tuple(cell.replace("’", "'") for cell in row)
+        for row in tables["what the code does", "result"]
+    ]
+    right = shown(TARGETS[target])
+    assert ("right", right) in table
+    for mistake in catalogue(target):
+        wrong = shown(mistake.wrong)
+        assert (mistake.sentence, wrong) in table
+        assert wrong != right
