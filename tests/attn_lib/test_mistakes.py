@@ -15,128 +15,9 @@ from attn_lib.mistakes import appearances, catalogue
 from attn_lib.mistakes.composition import STEPS
 from attn_lib.mistakes.core import mistake as register
 from attn_lib.targets import TARGETS
+from attn_lib.targets.examples import EXAMPLES
 
-RNG = np.random.default_rng(12)
-
-
-def draw(*shape):
-    return RNG.normal(size=shape)
-
-
-def weights(*shape):
-    return RNG.dirichlet(np.ones(shape[-1]), size=shape[:-1])
-
-
-Q, K, V = draw(4, 6), draw(4, 6), 10 * draw(4, 3)
-SHAPES = (2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)
-#: Scores that overflow when exponentiated, in a row far above another.
-LARGE = np.vstack([draw(3, 4), [[900.0, 901.0, 902.0, 903.0]]])
-#: Scores of which one lies so far below that its weight is 0 in float64.
-FAR_BELOW = np.array([[0.0, 1.0, -2000.0], [2.0, -1.0, 0.5]])
-LARGE_QUERIES = np.array([[9000.0], [1.0], [1.0], [-9000.0]])
-QKV = [(draw(3, 7), draw(5, 7), 10 * draw(5, 2)), (Q, K, V), (LARGE_QUERIES * Q, K, V)]
-SELF = [(draw(5, 7), draw(5, 7), 10 * draw(5, 2)), (LARGE_QUERIES * Q, K, V)]
-BATCH = [
-    (draw(2, 3, 7), draw(2, 5, 7), 10 * draw(2, 5, 2)),
-    (draw(2, 4, 7), draw(2, 4, 7), 10 * draw(2, 4, 2)),
-    (LARGE_QUERIES * draw(2, 4, 6), draw(2, 4, 6), 10 * draw(2, 4, 3)),
-]
-#: Row 1 is empty; square, so that the transposed mask fits.
-MASK = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=bool)
-WIDE_MASK = np.array([[1, 0, 0, 1, 1], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]], dtype=bool)
-MASKED_SCORES = [(draw(3, 5), WIDE_MASK), (draw(4, 4), MASK), (LARGE, MASK)]
-BLOCKS = [
-    (draw(3), 1 + RNG.random(3), draw(3), 1 + RNG.random(3)),
-    (np.array([900.0, 0.0]), np.ones(2), np.array([0.0, 900.0]), 2 * np.ones(2)),
-]
-HEADS = [
-    tuple(draw(*shape) for shape in ((5, 10), (10, 12), (10, 12), (10, 8), (8, 6))),
-    tuple(draw(*shape) for shape in ((4, 7), (7, 20), (7, 20), (7, 8), (8, 9))),
-]
-GRADIENTS = [
-    (draw(3, 2), draw(3, 7), draw(5, 7), draw(5, 2)),
-    (draw(4, 2), draw(4, 7), draw(4, 7), draw(4, 2)),
-]
-
-#: Calls on which every entry has to differ: sizes that are all different, so that no axis can
-#: pass for another, and where a mistake needs it as many queries as keys, so that it fits.
-CASES: dict[str, list[tuple]] = {
-    "score_matrix": [(Q, K)],
-    "scaled_scores": [(Q, K)],
-    "softmax": [(LARGE,)],
-    "attention": QKV,
-    "attention_formula": [*QKV, (Q[:, :4], K[:, :4], V)],
-    "weight_at": [(RNG.random(size=(4, 4)), 2, 0)],
-    "weights_shape": [SHAPES],
-    "output_shape": [SHAPES],
-    "score_variance": [(7, 0.5, 3.0), (64,)],
-    "score_sd": [(7, 0.5, 3.0), (64,)],
-    "score_mean": [(7, 0.5, 3.0)],
-    "score_range": [(64,)],
-    "scaled_variance": [(7, 3.0)],
-    "scale_for": [(7, 0.5, 3.0), (64,)],
-    "head_scale": [(48, 6, 10)],
-    "variance_noise": [(5, 30)],
-    "score_matrix_noise": [(5, 30, 40)],
-    "measured_variance": [(draw(9, 7), draw(9, 7))],
-    "two_key_weight": [(1.5,)],
-    "tempered_softmax": [(draw(3, 5), 8.0), (LARGE, 0.5)],
-    "log_sum_exp": [(draw(3, 5),), (LARGE,)],
-    "log_softmax": [(draw(3, 5),), (FAR_BELOW,), (LARGE,)],
-    "overflow_limit": [("float16",), ("float32",), ("float64",)],
-    "mean_largest_weight": [(draw(3, 5),), (LARGE,)],
-    "softmax_jacobian": [(weights(2, 5),)],
-    "softmax_jacobian_norm": [(weights(2, 5),)],
-    "softmax_backward": [(weights(3, 5), draw(3, 5))],
-    "cross_entropy_gradient": [(draw(5), 2), (LARGE[3], 1)],
-    "causal_mask": [(3, 5), (4, 4)],
-    "cached_causal_mask": [(3, 5), (4, 4), (1, 6), (4, 2)],
-    "padding_mask": [([2, 4, 3], 5)],
-    "combined_mask": [([2, 4, 3], 5), ([4, 0], 4)],
-    "window_mask": [(7, 3)],
-    "mask_from_key_padding": [(np.array([[0, 0, 1, 1, 1], [0, 0, 0, 0, 1]], dtype=bool),)],
-    "visible_keys": [(WIDE_MASK,), (np.array([[1, 1], [1, 0]], dtype=bool),)],
-    "additive_mask": [(WIDE_MASK,)],
-    "masked_scores": MASKED_SCORES,
-    "masked_softmax": MASKED_SCORES,
-    "masked_attention": [
-        (*QKV[0], WIDE_MASK),
-        (*QKV[1], MASK),
-        (*QKV[2], MASK),
-    ],
-    "causal_attention": SELF,
-    "cached_attention": [*QKV, (draw(5, 7), draw(3, 7), 10 * draw(3, 2))],
-    "padded_attention": [
-        (*qkv, lengths) for qkv, lengths in zip(BATCH, ([3, 0], [3, 2], [4, 3]), strict=True)
-    ],
-    "score_flops": [(3, 5, 7)],
-    "attention_flops": [(3, 5, 7, 2, 4)],
-    "projection_flops": [(3, 10)],
-    "crossover_length": [(512,)],
-    "decoding_flops": [(99, 16)],
-    "weights_bytes": [(6, 30, 50, "float16"), (6, 30, 50)],
-    "cache_bytes": [(30, 16, "float16"), (30, 16)],
-    "mebibytes": [(50_000_000,)],
-    "additive_scores": [(draw(3, 7), draw(5, 4), draw(7, 6), draw(4, 6), draw(6))],
-    "additive_parameters": [(7, 4)],
-    "merge_sums": BLOCKS,
-    "merge_outputs": [
-        (max_a, sum_a, draw(len(sum_a), 2), max_b, sum_b, draw(len(sum_b), 2))
-        for max_a, sum_a, max_b, sum_b in BLOCKS
-    ],
-    "streaming_attention": [(*qkv, block) for qkv in QKV for block in (2, 3)],
-    "split_heads": [(draw(5, 12), 3), (draw(2, 3, 8), 4)],
-    "merge_heads": [(draw(3, 5, 4),), (draw(2, 4, 3, 2),)],
-    "multi_head_attention": [
-        *((*arrays, 4) for arrays in HEADS),
-        (LARGE_QUERIES * HEADS[1][0], *HEADS[1][1:], 4),
-    ],
-    "value_gradient": [(weights(3, 5), draw(3, 2)), (weights(4, 4), draw(4, 2))],
-    "weights_gradient": [(draw(3, 2), draw(5, 2)), (draw(4, 2), draw(4, 2))],
-    "query_gradient": GRADIENTS,
-    "key_gradient": GRADIENTS,
-    "central_difference": [(draw(2, 3), draw(2, 3), draw(2, 3), 0.1)],
-}
+Q, K, V = EXAMPLES["attention"][1]
 
 #: Entries that are about numbers out of range: NumPy warns, and should.
 WARN = {
@@ -179,7 +60,7 @@ INVISIBLE = {
 def answers(function, target) -> list[np.ndarray | None]:
     """Return what the function gives in each case; None where the shapes do not fit it."""
     given = []
-    for case in CASES[target]:
+    for case in EXAMPLES[target]:
         with np.errstate(all="ignore"):
             try:
                 given.append(np.asarray(function(*case)))
@@ -228,15 +109,15 @@ class TestEntry:
             assert given is None or (given.dtype == bool) == (right.dtype == bool)
 
     def test_it_leaves_its_arguments_alone(self, mistake):
-        before = [[np.copy(arg) for arg in case] for case in CASES[mistake.target]]
+        before = [[np.copy(arg) for arg in case] for case in EXAMPLES[mistake.target]]
         answers(mistake.wrong, mistake.target)
-        for case, copies in zip(CASES[mistake.target], before, strict=True):
+        for case, copies in zip(EXAMPLES[mistake.target], before, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(case, copies, strict=True))
 
     def test_it_warns_only_of_what_it_is_about(self, mistake):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            for case in CASES[mistake.target]:
+            for case in EXAMPLES[mistake.target]:
                 try:
                     mistake.wrong(*case)
                 except ValueError:
@@ -245,7 +126,7 @@ class TestEntry:
 
 
 def test_every_target_has_cases_and_mistakes():
-    assert list(CASES.keys() ^ TARGETS.keys()) == []
+    assert list(EXAMPLES.keys() ^ TARGETS.keys()) == []
     few = {target for target in TARGETS if len(list(appearances(target))) < 2}
     # A number read off a matrix can be the other one of its pair, and hardly anything else.
     assert few == {"weight_at"}
@@ -368,8 +249,7 @@ class TestCourseMap:
 
     @pytest.mark.parametrize("name", ["padding-mask-on-the-queries", "query-mask-for-key-mask"])
     def test_hiding_queries_leaves_the_padded_keys_visible(self, name):
-        q, k, v = BATCH[1]
-        lengths = [3, 2]
+        q, k, v, lengths = EXAMPLES["padded_attention"][1]
         wrong = self.at("padded_attention", name)
         moved = v + 100 * ~combine_masks(padding_mask(lengths, 4)).swapaxes(-1, -2)
         assert np.abs(wrong(q, k, moved, lengths) - wrong(q, k, v, lengths))[:, 0].max() > 1
@@ -389,7 +269,7 @@ class TestCourseMap:
     )
     def test_what_the_perturbation_test_sees(self, name):
         """Changing the last position may not move the outputs before it."""
-        q, k, v = SELF[0]
+        q, k, v = EXAMPLES["causal_attention"][0]
         wrong = self.at("causal_attention", name)
         moved_k, moved_v = k.copy(), v.copy()
         moved_k[-1] += 3
