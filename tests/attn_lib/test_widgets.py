@@ -46,8 +46,13 @@ def test_a_static_page_holds_every_state_in_row_major_order(explorer, monkeypatc
     frames = frames_of(page)
     states = [(shade, tint) for shade in (0.0, 0.5, 1.0) for tint in (0.0, 1.0)]
     assert [f["text"] for f in frames] == [f"Shade {s} & tint {t}." for s, t in states]
+    # The start's image stands in the page itself, once.
+    start = re.search(r'<img class="attn-explore-frame"[^>]* src="(.*?)"', page).group(1)
+    assert [state for f, state in zip(frames, states, strict=True) if "src" not in f] == [
+        (0.5, 0.0)
+    ]
     for frame, (shade, tint) in zip(frames, states, strict=True):
-        size, colour = pixel(frame["src"])
+        size, colour = pixel(frame.get("src", start))
         assert size == (round(WIDTH * 192), 96)
         np.testing.assert_allclose(colour, np.round(np.array([shade, shade, tint]) * 255), atol=1)
 
