@@ -37,8 +37,8 @@ SHAPES = [(4, 8, 100, 64), (1, 8, 1024, 64), (1, 8, 2048, 64), (1, 4, 4096, 64),
 SHORT, LONG = 100, 32768  # positions
 CALLS_OF_SHORT_SEQUENCES = 25  # some milliseconds each: a single one is at the mercy of threads
 PAUSE = 0.1  # seconds
-ROUNDS = 9
-ROUNDS_OF_LONG_SEQUENCES = 3  # some seconds each, so disturbances average out by themselves
+ROUNDS = 5
+ROUNDS_OF_LONG_SEQUENCES = 1  # some seconds a call, so disturbances average out by themselves
 # The textbook and the dense form hold the weights several times over.
 LARGEST_DENSE_WEIGHTS = 2**30  # bytes
 
