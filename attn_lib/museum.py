@@ -18,8 +18,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib._comparison import form_problem, shape_text, tolerance_for
 from attn_lib.checks import Checks
+from attn_lib.checks.comparison import form_problem, shape_text, tolerance_for
 from attn_lib.mistakes import Mistake, catalogue
 from attn_lib.targets import TARGETS
 from attn_lib.targets.examples import EXAMPLES
@@ -47,11 +47,11 @@ class Exhibit:
 
     @property
     def code(self) -> str:
-        """The wrong function under the name of its target, without its catalogue entry."""
+        """The wrong function without its catalogue entry."""
         source = inspect.getsource(self.mistake.wrong)
         first_line = ast.parse(source).body[0].lineno
         body = "\n".join(source.splitlines()[first_line - 1 :])
-        return body.replace(self.mistake.wrong.__name__, self.mistake.target, 1)
+        return body.replace("def _", "def ", 1)
 
 
 def exhibit(mistake: Mistake) -> Exhibit:
@@ -185,7 +185,8 @@ def _example_code(target: str, position: int) -> str:
     lines = [f"# Example {position + 1}"] if len(EXAMPLES[target]) > 1 else []
     for name, array in _arrays(target, arguments).items():
         start = f"{name} = np.array("
-        lines.append(f"{start}{np.array2string(array, separator=', ', prefix=start)})")
+        entries = np.array2string(array, separator=", ", prefix=start).replace("\n\n", "\n")
+        lines.append(f"{start}{entries})")
     return "\n".join([*lines, _call(target, arguments)])
 
 
@@ -278,7 +279,7 @@ def _number_text(value: Any, decimals: int) -> str:
     if np.isinf(value):
         text = "∞"
     elif size >= 1e6 or 0 < size < 0.005:
-        text = re.sub(r"e\+?(-?)0*", r"e\1", f"{size:.3g}")
+        text = re.sub(r"e\+?(-?)0*", r"e\1", f"{size:.2g}" if size > 1 else f"{size:.0e}")
     else:
         text = f"{size:.{decimals}f}"
     return ("−" if value < 0 else "") + text.replace("-", "−")

@@ -68,7 +68,7 @@ class Result:
 def course_digest(assignment: str) -> str:
     """Return a digest of everything beside the submission that a grade depends on."""
     library = Path(attn_lib.__file__).parent
-    files = [CONFIGURATION, *SOLUTIONS.glob(f"{assignment}/*.ipynb"), *library.glob("*.py")]
+    files = [CONFIGURATION, *SOLUTIONS.glob(f"{assignment}/*.ipynb"), *library.rglob("*.py")]
     versions = [
         f"{name} {importlib.metadata.version(name)}" for name in ("nbgrader", "numpy", "ipykernel")
     ]

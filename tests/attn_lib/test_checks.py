@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from attn_lib import scaled_dot_product_attention
-from attn_lib._comparison import difference
-from attn_lib.checks import WIDTH, Checks, ChecksFailed, named_mistakes
+from attn_lib.checks.comparison import difference
+from attn_lib.checks import Checks, ChecksFailed, named_mistakes
+from attn_lib.checks.results import WIDTH
 from attn_lib.mistakes import catalogue
 
 Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
@@ -233,7 +234,7 @@ class TestCall:
         with pytest.raises(ChecksFailed, match="it was stopped before it returned") as stopped:
             check.call("f", Q, K, target="score_matrix")
         assert str(stopped.value).startswith("first: ok\nsecond: not yet")
-        assert stopped.value.__suppress_context__
+        assert stopped.value.__context__ is None
 
     def test_the_stub_is_not_written_yet(self):
         def stub(q, k):

@@ -10,15 +10,9 @@ import pytest
 
 from attn_lib import personal, scaled_dot_product_attention
 from attn_lib.mistakes import appearances
-from attn_lib.personal import (
-    HAND_MARGIN,
-    INVISIBLE_BY_HAND,
-    checked_id,
-    personal_rng,
-    sizes,
-    two_keys,
-    weights_to_read,
-)
+from attn_lib.personal import checked_id, personal_rng, sizes, two_keys, weights_to_read
+from attn_lib.personal.core import HAND_MARGIN
+from attn_lib.personal.dot_products import INVISIBLE_BY_HAND
 from attn_lib.targets import TARGETS
 
 LEARNERS = [f"learner {number}" for number in range(100)]
@@ -108,9 +102,9 @@ class TestTwoKeys:
             assert max(np.abs(array).max() for array in (q, k, v)) < 10
 
     def test_a_mistake_that_cannot_show_is_reported(self, monkeypatch):
-        monkeypatch.setattr(personal, "MOST_DRAWS", 20)
-        monkeypatch.setattr(personal, "INVISIBLE_BY_HAND", ())
-        with pytest.raises(RuntimeError, match="INVISIBLE_BY_HAND"):
+        monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+        monkeypatch.setattr(personal.dot_products, "INVISIBLE_BY_HAND", ())
+        with pytest.raises(RuntimeError, match="two-keys: none of 20 draws will do"):
             two_keys("ada")
 
 
@@ -134,6 +128,7 @@ def test_weights_that_never_fit_end_in_an_error_and_not_in_an_endless_loop(monke
     def same_for_every_key(q, k, v):
         return np.full((3, 4), 0.25)
 
-    monkeypatch.setattr(personal, "scaled_dot_product_attention", same_for_every_key)
-    with pytest.raises(RuntimeError, match="no draw gives three clear favourites"):
+    monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+    monkeypatch.setattr(personal.dot_products, "scaled_dot_product_attention", same_for_every_key)
+    with pytest.raises(RuntimeError, match="weights-to-read: none of 20 draws will do"):
         personal.weights_to_read("ada")

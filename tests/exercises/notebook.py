@@ -16,6 +16,7 @@ import numpy as np
 from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.checks import ChecksFailed, Part, named_mistakes
+from attn_lib.checks.core import SEED
 
 
 @dataclass
@@ -84,7 +85,7 @@ def run(
     answers : dict, optional
         Sources to run in place of those of the solution cells.
     seed : int, optional
-        Replaces the seeds in the test cells, for other hidden inputs.
+        For other hidden inputs, as the judge sets it.
     execution : str
         What nbgrader sets NBGRADER_EXECUTION to. Errors in solution cells are passed over, as
         it does; an error in a test cell that is not a report of checks is raised.
@@ -93,15 +94,15 @@ def run(
     names: dict[str, Any] = {"__name__": "__main__"}
     result = Run()
     # A notebook may set print options; they are those of this process.
-    with mock.patch.dict("os.environ", NBGRADER_EXECUTION=execution), np.printoptions():
+    settings = {"NBGRADER_EXECUTION": execution}
+    if seed is not None:
+        settings[SEED] = str(seed)
+    with mock.patch.dict("os.environ", settings), np.printoptions():
         for cell in cells:
             if cell.cell_type != "code":
                 continue
             if is_grade(cell):
-                source = cell.source
-                if seed is not None:
-                    source = re.sub(r"default_rng\(\d+\)", f"default_rng({seed})", source)
-                _run_tests(cell.id, source, names, result)
+                _run_tests(cell.id, cell.source, names, result)
             else:
                 source = answers.get(cell.id, cell.source) if is_solution(cell) else cell.source
                 with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.mistakes import appearances, catalogue
-from attn_lib.personal import INVISIBLE_BY_HAND, sizes, two_keys, weights_to_read
+from attn_lib.personal.dot_products import INVISIBLE_BY_HAND, sizes, two_keys, weights_to_read
 from attn_lib.targets import TARGETS, output_shape, weights_shape
 from grader.release import generate
 from grader.submissions import read_answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,14 +75,34 @@ def form_problem(got: Any, expected: NDArray) -> str:
     return ""
 
 
-def diagnose(got, expected, target, args, tolerance, row) -> Mistake | None:
-    """Return the catalogued mistake that gives this very answer, if there is one."""
+def diagnose(
+    got: Any,
+    expected: NDArray,
+    target: str | None,
+    compute: Callable[[Callable[..., Any]], NDArray],
+    tolerance: tuple[float, float],
+) -> Mistake | None:
+    """Return the catalogued mistake at `target` that gives this very answer, if there is one.
+
+    Parameters
+    ----------
+    got
+        The answer.
+    expected : ndarray
+        The right one.
+    target : str or None
+        A key of `attn_lib.targets.TARGETS`.
+    compute : callable
+        Takes a function in place of the target, returns its answer.
+    tolerance : (float, float)
+        Relative and absolute.
+    """
     if target is None:
         return None
     for mistake, wrong_function in appearances(target):
         with np.errstate(all="ignore"):
             try:
-                wrong = row_of(np.asarray(wrong_function(*copy.deepcopy(args))), row)
+                wrong = compute(wrong_function)
             except (ValueError, IndexError):  # this way of going wrong does not fit these shapes
                 continue
         tells_apart = wrong.shape != expected.shape or difference(wrong, expected, tolerance)
@@ -90,9 +111,10 @@ def diagnose(got, expected, target, args, tolerance, row) -> Mistake | None:
     return None
 
 
-def row_of(result: NDArray, row: int | None) -> NDArray:
-    """Return the row of a result that was asked for, or all of it."""
-    return result if row is None else result[row]
+def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None) -> NDArray:
+    """Return what a function gives for copies of `args`, or the row of it that was asked for."""
+    result = function(*copy.deepcopy(args))
+    return np.asarray(result if row is None else result[row])
 
 
 def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> bool:

@@ -1,0 +1,148 @@
+"""Calling a learner's function and watching what it does."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import sys
+import traceback
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attn_lib.checks.comparison import shape_text
+from attn_lib.checks.drawings import as_drawing
+
+#: Modules of attn_lib that hold answers. Calling one of them is not a learner's own work.
+ANSWER_MODULES = frozenset(
+    {
+        *("additive", "attention", "backward", "complexity", "estimates"),
+        *("experiments", "masks", "mistakes", "multihead", "softmax", "streaming", "targets"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a call gave."""
+
+    result: Any = None  #: what it returned; an Axes or a Figure as the data drawn into it
+    problem: str = ""  #: why there is no result that counts, in words
+    on_these_arguments: bool = False  #: whether the problem may come of what it was called with
+    stopped: bool = False  #: whether the person at the keyboard interrupted it
+
+
+class StandIn(ABC):
+    """A function that lives elsewhere: checks call it through `observe`.
+
+    The judge's namespace holds these in place of a learner's functions.
+    """
+
+    @abstractmethod
+    def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
+        """Return what the function does with these arguments; see `observe`."""
+
+
+def observe(
+    function: Callable[..., Any], args: Sequence[Any], *, own_work: bool = True
+) -> Observation:
+    """Call a function with copies of `args` and say what it did.
+
+    What it prints on stderr, warnings included, is dropped: a warning is not a failure.
+
+    Parameters
+    ----------
+    function : callable
+    args : sequence
+    own_work : bool
+        Whether calling an answer that stands in attn_lib is a problem.
+
+    Examples
+    --------
+    >>> observe(lambda x: x + 1, [2]).result
+    3
+    >>> observe(print, []).result is None
+    <BLANKLINE>
+    True
+    """
+    if isinstance(function, StandIn):
+        return function.observe(args, own_work=own_work)
+    given = copy.deepcopy(args)
+    try:
+        result, borrowed = _call_and_watch(function, given)
+    except NotImplementedError:
+        return Observation(problem="not written yet.")
+    except KeyboardInterrupt:
+        return Observation(
+            problem="it was stopped before it returned. Is there a loop that does not end?",
+            on_these_arguments=True,
+            stopped=True,
+        )
+    except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
+        return Observation(problem=_describe_error(error, args), on_these_arguments=True)
+    if borrowed and own_work:
+        return Observation(problem=f"it calls attn_lib's own {borrowed}. Write it yourself.")
+    changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
+    if changed:
+        return Observation(
+            problem=f"it changed its argument number {changed[0] + 1}. Compute a new array "
+            "(x = x - 1) in place of changing the one given (x -= 1)."
+        )
+    return Observation(as_drawing(result))
+
+
+def shapes_of(args: Sequence[Any]) -> str:
+    """Return " on shapes …" for a message about a call."""
+    shapes = [shape_text(np.asarray(arg)) if np.ndim(arg) else repr(arg) for arg in args]
+    return f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
+
+
+def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, str | None]:
+    """Call the function; also return the name of an answer in attn_lib that it called."""
+    called: list[str] = []
+
+    def watch(frame, event, _):
+        package, _, module = str(frame.f_globals.get("__name__")).partition(".")
+        if event == "call" and package == "attn_lib" and module.split(".")[0] in ANSWER_MODULES:
+            called.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sys.setprofile(watch)
+        try:
+            result = function(*args)
+        finally:
+            sys.setprofile(before)
+    return result, called[0] if called else None
+
+
+def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
+    """Say what was raised and where in the learner's own code."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent != Path(__file__).parent
+        and "site-packages" not in frame.filename
+        and frame.line
+    ]
+    where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    has_leading_axes = any(np.ndim(arg) > 2 for arg in args)
+    hint = ""
+    if has_leading_axes and frames and ".T" in frames[-1].line:
+        hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."
+    return f"it raised {type(error).__name__}: {error}{where}{hint}"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)
