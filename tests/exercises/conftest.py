@@ -1,25 +1,39 @@
-"""The notebooks of the assignment `dot-products`."""
+"""The notebooks of an assignment and what is to be proved of it."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.exercises import notebook
+from tests.exercises.proof import proofs
+from tests.exercises.recording import record
+
+
+@pytest.fixture(scope="session", params=sorted(proofs()))
+def proof(request):
+    """The proof of each assignment in turn."""
+    return proofs()[request.param]
 
 
 @pytest.fixture(scope="session")
-def source(root):
+def source(root, proof):
     """The cells of the instructor's notebook."""
-    return notebook.read(root / "solutions" / "dot-products" / "dot-products.ipynb")
+    return notebook.read(root / "solutions" / proof.assignment / f"{proof.assignment}.ipynb")
 
 
 @pytest.fixture(scope="session")
-def released(root):
+def released(root, proof):
     """The cells of the learners' notebook."""
-    return notebook.read(root / "exercises" / "dot-products" / "dot-products.ipynb")
+    return notebook.read(root / "exercises" / proof.assignment / f"{proof.assignment}.ipynb")
 
 
 @pytest.fixture(scope="session")
 def points(source):
     """The points of each test cell."""
     return notebook.points(source)
+
+
+@pytest.fixture(scope="session")
+def recording(source):
+    """What the tests look at when every answer is right."""
+    return record(source)

@@ -6,6 +6,7 @@ import ast
 import contextlib
 import io
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,13 @@ class Run:
         return named_mistakes(self.reports[cell])
 
 
+@dataclass(frozen=True)
+class Wrap:
+    """What to put in place of the reference, made from it."""
+
+    wrap: Callable[[Any], Any]
+
+
 def read(path: Path) -> list[Any]:
     return nbformat.read(path, as_version=4).cells
 
@@ -75,6 +83,7 @@ def run(
     *,
     seed: int | None = None,
     execution: str = "autograde",
+    put: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Run:
     """Run all code cells in one namespace.
 
@@ -89,8 +98,10 @@ def run(
     execution : str
         What nbgrader sets NBGRADER_EXECUTION to. Errors in solution cells are passed over, as
         it does; an error in a test cell that is not a report of checks is raised.
+    put : dict, optional
+        By cell, what a name stands for after the cell has run.
     """
-    answers = answers or {}
+    answers, put = answers or {}, put or {}
     names: dict[str, Any] = {"__name__": "__main__"}
     result = Run()
     # A notebook may set print options; they are those of this process.
@@ -107,6 +118,8 @@ def run(
                 source = answers.get(cell.id, cell.source) if is_solution(cell) else cell.source
                 with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
                     exec(compile(source, f"<{cell.id}>", "exec"), names)
+                for name, value in put.get(cell.id, {}).items():
+                    names[name] = value.wrap(names[name]) if isinstance(value, Wrap) else value
     return result
 
 

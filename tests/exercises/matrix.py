@@ -1,0 +1,181 @@
+"""The proof matrix: every catalogued mistake put in place of every answer it can be in.
+
+python -m tests.exercises.matrix            # print it
+python -m tests.exercises.matrix --write    # and put it into book/assets/proof-matrix.csv
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from attn_lib.checks import observation
+from attn_lib.mistakes import Mistake, appearances
+from tests.exercises.notebook import Wrap, read, run
+from tests.exercises.proof import Proof, proofs
+from tests.exercises.recording import Comparison, Recording, record
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "book" / "assets" / "proof-matrix.csv"
+LEARNER = "ada"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one mistake in one answer."""
+
+    assignment: str
+    task: str
+    answer: str
+    mistake: str
+    lost: float  #: points of the task's own tests
+    of: float
+    named: str  #: the mistake the report names
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A mistake, the answer it is put in place of, and the checks that look at that answer."""
+
+    mistake: Mistake
+    wrong: Callable[..., Any]
+    looks: list[Comparison]
+
+    @property
+    def cell(self) -> str:
+        return self.looks[0].cell
+
+    @property
+    def name(self) -> str:
+        return self.looks[0].name
+
+    @property
+    def parts(self) -> set[int]:
+        """The parts that should be lost."""
+        return {look.part for look in self.looks if look.tells_apart(self.wrong)}
+
+    def is_like(self, other: Callable[..., Any]) -> bool:
+        """Say whether another function gives the same to all that is asked."""
+        for look in self.looks:
+            mine, theirs = look.answer(self.wrong), look.answer(other)
+            if mine is None or theirs is None or mine.shape != theirs.shape:
+                return mine is theirs
+            relative, absolute = look.tolerance
+            if not np.allclose(mine, theirs, rtol=relative, atol=absolute, equal_nan=True):
+                return False
+        return True
+
+    def replacement(self) -> Any:
+        """Return what to call by the answer's name."""
+        kind = self.looks[0].kind
+        if kind == "value":
+            return self._typed()
+        if kind == "estimate":
+            return self._estimated()
+        if kind == "drawing":
+            return Wrap(self._drawn)
+        return self.wrong
+
+    def _typed(self) -> Any:
+        look = next(look for look in self.looks if look.tells_apart(self.wrong))
+        answer = look.answer(self.wrong)
+        relative, absolute = look.tolerance
+        if relative == 0 and absolute and answer.dtype.kind != "b":
+            decimals = max(0, round(-np.log10(absolute)))
+            answer = answer.round(decimals)
+        return answer.tolist()
+
+    def _estimated(self) -> Callable[..., float]:
+        look = self.looks[0]
+        wrong = float(look.answer(self.wrong))
+        return lambda *args: (
+            wrong + 0.1 * look.tolerance[1] * np.random.default_rng(args[-1]).uniform()
+        )
+
+    def _drawn(self, reference: Callable[..., Any]) -> Callable[..., Any]:
+        def draw(*args: Any) -> Any:
+            axes = reference(*args)
+            for line in axes.get_lines():
+                for look in self.looks:
+                    if line.get_label() == look.label:
+                        x, _ = line.get_data()
+                        if len(x) == len(look.expected):
+                            line.set_ydata(look.answer(self.wrong))
+            return axes
+
+        return draw
+
+
+def trials(recording: Recording) -> Iterator[Trial]:
+    """Return every mistake that any answer can hold, with the checks that look at it."""
+    groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
+    for look in recording.comparisons:
+        groups.setdefault((look.cell, look.name, look.label, look.target), []).append(look)
+    for looks in groups.values():
+        for mistake, wrong in appearances(looks[0].target):
+            if any(look.answer(wrong) is not None for look in looks):
+                yield Trial(mistake, wrong, looks)
+
+
+def try_out(trial: Trial, cells: list[Any], recording: Recording, answers: dict[str, str]) -> Any:
+    """Run the notebook with the mistake in it, written by the learner."""
+    home = recording.homes[trial.name]
+    # Its code stands in attn_lib; a learner's would not.
+    with mock.patch.object(observation, "ANSWER_MODULES", frozenset()):
+        return run(cells, answers, put={home: {trial.name: trial.replacement()}})
+
+
+def rows(proof: Proof, learner: str = LEARNER) -> list[Row]:
+    """Return what became of every mistake in one assignment."""
+    cells = read(ROOT / "solutions" / proof.assignment / f"{proof.assignment}.ipynb")
+    answers = {"learner-id": f"learner_id = {learner!r}"}
+    recording = record(cells, answers)
+    found = []
+    for trial in trials(recording):
+        if not trial.parts:  # argued in the proof
+            continue
+        result = try_out(trial, cells, recording, answers)
+        full = recording.result.scores[trial.cell]
+        found.append(
+            Row(
+                proof.assignment,
+                trial.cell.removesuffix("-tests"),
+                trial.name,
+                trial.mistake.id,
+                full - result.scores[trial.cell],
+                full,
+                " ".join(result.mistakes(trial.cell)),
+            )
+        )
+    return found
+
+
+def as_csv() -> str:
+    """Return the whole matrix."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Row))
+    for proof in proofs().values():
+        writer.writerows(astuple(row) for row in rows(proof))
+    return out.getvalue()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
+    matrix = as_csv()
+    if parser.parse_args().write:
+        TABLE.write_text(matrix, encoding="utf-8")
+    print(matrix, end="")
+
+
+if __name__ == "__main__":
+    main()
