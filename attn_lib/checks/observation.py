@@ -99,7 +99,9 @@ def observe(
 
 def shapes_of(args: Sequence[Any]) -> str:
     """Return " on shapes …" for a message about a call."""
-    shapes = [shape_text(np.asarray(arg)) if np.ndim(arg) else repr(arg) for arg in args]
+    shapes = [
+        shape_text(arg) if isinstance(arg, np.ndarray) and arg.ndim else repr(arg) for arg in args
+    ]
     return f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
 
 
@@ -133,7 +135,7 @@ def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
         and frame.line
     ]
     where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
-    has_leading_axes = any(np.ndim(arg) > 2 for arg in args)
+    has_leading_axes = any(isinstance(arg, np.ndarray) and arg.ndim > 2 for arg in args)
     hint = ""
     if has_leading_axes and frames and ".T" in frames[-1].line:
         hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."

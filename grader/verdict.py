@@ -1,0 +1,54 @@
+"""What became of one submission: all that travels back from where it was graded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+GRADED = "graded"
+REMARKS = "graded with remarks"
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Scores, remarks and the graded notebook of one submission."""
+
+    assignment: str
+    student: str
+    status: str  #: `GRADED`, `REMARKS` or `FAILED`
+    reason: str = ""  #: why it failed, in words
+    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
+    scores: Mapping[str, float] = field(default_factory=dict)  #: by cell; without those to read
+    points: Mapping[str, float] = field(default_factory=dict)  #: the most each cell gives
+    to_read: tuple[str, ...] = ()  #: cells that wait for a person
+    missing: tuple[str, ...] = ()  #: cells that were not handed in; they score 0
+    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes that the tests named
+    notebook: str = ""  #: the graded notebook as JSON
+    record: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
+
+    @property
+    def score(self) -> float:
+        """The points it has so far."""
+        return sum(self.scores.values())
+
+    def to_json(self) -> str:
+        """Return all of it as JSON.
+
+        Examples
+        --------
+        >>> verdict = Verdict("masking", "ada", FAILED, reason="nothing submitted")
+        >>> Verdict.from_json(verdict.to_json()) == verdict
+        True
+        """
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Verdict:
+        """Return the verdict that `to_json` wrote."""
+        fields = json.loads(text)
+        for name in ("remarks", "to_read", "missing", "mistakes"):
+            fields[name] = tuple(fields[name])
+        return cls(**fields)
