@@ -10,7 +10,8 @@ PORT ?= 8000
 
 # What each result is made from; a change in any of them makes it again.
 environment_inputs := requirements.txt pyproject.toml
-book_inputs := book attn_lib _config.yml _toc.yml $(environment_inputs)
+# The book tells what the exercises ask for. Learners edit those, so their source stands for them.
+book_inputs := book attn_lib _config.yml _toc.yml $(wildcard solutions) $(environment_inputs)
 class_inputs := solutions grader attn_lib tests/sample_class nbgrader_config.py \
 	$(environment_inputs)
 
@@ -36,6 +37,10 @@ book: environment ## Build the book, warnings as errors, unless it is up to date
 exercises: environment ## Release the learners' notebooks from solutions/, keeping work in them.
 	@$(python) -m grader release
 
+.PHONY: release
+release: book ## Make the learners' archive in dist/: book, exercises, library, how to begin.
+	@$(python) -m grader bundle
+
 .PHONY: class
 class: environment ## Grade the sample class, unless it is up to date.
 	@$(run_if_changed) _class --makes _class/summary.json --from $(class_inputs) \
@@ -56,9 +61,11 @@ test: environment ## Run all tests; PYTEST=… adds options.
 	@$(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
 
 .PHONY: lint
-lint: environment ## Check style, formatting, and that notebooks hold no outputs.
+lint: environment ## Check style, formatting, spelling, prose, and that notebooks hold no outputs.
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/codespell
+	@$(python) tools/prose.py book README.md CONTRIBUTING.md
 	@.venv/bin/nbstripout --verify --keep-id exercises/*/*.ipynb solutions/*/*.ipynb
 
 .PHONY: lock

@@ -1,10 +1,12 @@
 """nbgrader's configuration: read by every `nbgrader` command that runs in this folder."""
 
+import sys
 from pathlib import Path
 
 import nbgrader
 
 root = Path(__file__).resolve().parent
+sys.path.insert(0, str(root))  # for the classes of grader/ that are named below
 c = get_config()  # noqa: F821  (traitlets provides it)
 
 c.CourseDirectory.course_id = "attention"
@@ -24,6 +26,8 @@ c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.ClearHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
+# Nothing active of a learner's text or outputs gets into a page.
+c.GenerateFeedback.exporter_class = "grader.feedback_page.FeedbackExporter"
 # Feedback has to open offline. The first folder takes the place of the template part that
 # loads MathJax from another host; the second is nbgrader's own, which this setting displaces.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
@@ -32,5 +36,24 @@ c.HTMLExporter.extra_template_basedirs = [
     str(formgrader / "templates"),
 ]
 
-# Seconds until a cell is stopped. The tests of a cell take well below one.
+# Submissions are repaired first. Then learners' code runs in a sandbox and the tests outside of
+# it, in place of `Execute`, which runs both in one kernel. What a submission may use is set here
+# too, as in c.Grading.call_seconds = 2; grader/settings.py lists all of it with the defaults.
+c.Autograde.sanitize_preprocessors = [
+    "grader.preprocessor.RepairSubmission",
+    "nbgrader.preprocessors.ClearOutput",
+    "nbgrader.preprocessors.DeduplicateIds",
+    "nbgrader.preprocessors.OverwriteKernelspec",
+    "nbgrader.preprocessors.OverwriteCells",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+c.Autograde.autograde_preprocessors = [
+    "grader.preprocessor.JudgeSubmission",
+    "nbgrader.preprocessors.LimitOutput",
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+    "nbgrader.preprocessors.CheckCellMetadata",
+]
+
+# `nbgrader validate` runs a learner's notebook in a kernel: seconds until a cell is stopped.
 c.Execute.timeout = 30

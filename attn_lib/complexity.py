@@ -20,14 +20,14 @@ from attn_lib._arrays import as_float_array
 from attn_lib.estimates import _positive
 from attn_lib.masks import _size
 
-#: For each score: compare for the maximum, subtract it, exponentiate, add up, divide.
+#: For each score, compare for the maximum, subtract it, exponentiate, add up, divide.
 SOFTMAX_FLOPS = 5
 
 
 class LayerFlops(NamedTuple):
     """Operations of one layer, part by part."""
 
-    projections: int  #: four products with a (d_model, d_model) matrix: to q, k, v and out
+    projections: int  #: four products with a (d_model, d_model) matrix, to q, k, v and out
     scores: int  #: q @ kᵀ
     softmax: int  #: over all scores
     mix: int  #: weights @ v

@@ -44,6 +44,11 @@ def graded_cells(assignment: str) -> list[str]:
     return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
 
 
+def configuration() -> Config:
+    """Return what nbgrader_config.py says."""
+    return PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
+
+
 def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) -> NbGraderAPI:
     """Return nbgrader's programming interface with the course's configuration.
 
@@ -54,7 +59,7 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     flags : Config, optional
         More configuration on top.
     """
-    config = PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
+    config = configuration()
     config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
     if flags:
         config.merge(flags)

@@ -1,15 +1,18 @@
-"""Grades as a CSV file that a spreadsheet opens without running anything."""
+"""Grades as a CSV file: for a spreadsheet, for Canvas or for Moodle."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
-from grader.classroom import Result
+from grader.results import Result
 
 #: A spreadsheet takes a text that begins with one of these for a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+Row = Sequence[str | float]
 
 
 def neutral(text: str) -> str:
@@ -23,26 +26,100 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
-def write_csv(results: Sequence[Result], cells: Sequence[str], path: Path) -> None:
-    """Write a line for each student: names, points, status and the points of each of `cells`.
+def write_csv(
+    results: Sequence[Result],
+    cells: Sequence[str],
+    path: Path,
+    *,
+    assignment: str = "",
+    form: str = "csv",
+) -> None:
+    """Write a line for each student. Texts are quoted and no formulas, numbers are numbers.
 
-    Texts are quoted, numbers are not. A cell that waits for a person is empty;
-    one that was not handed in has 0.
+    Parameters
+    ----------
+    results : sequence of Result
+    cells : sequence of str
+        The cells that give points, in the notebook's order.
+    path : Path
+        The file.
+    assignment : str
+        The name of the column of points, where the form has one such column.
+    form : str
+        A key of `FORMS`.
     """
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerow(
-            ["student", "last_name", "first_name", "score", "points", "status", "mistakes", *cells]
-        )
-        for result in results:
-            entry = result.entry
-            names = (entry.last_name, entry.first_name) if entry else ("", "")
-            texts = [neutral(text) for text in (result.student, *names)]
-            totals = [_number(result.score), _number(result.points)]
-            remarks = [neutral(result.status), " ".join(result.mistakes)]
-            scores = [_number(entry.scores.get(cell)) if entry else "" for cell in cells]
-            writer.writerow([*texts, *totals, *remarks, *scores])
+        for row in FORMS[form](results, cells, assignment):
+            writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
 
 
-def _number(value: float | None) -> float | str:
+def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> list[Row]:
+    """Names, points, status, remarks and the points of each cell.
+
+    A cell that waits for a person is empty; one that was not handed in has 0.
+    """
+    names = ["student", "last_name", "first_name"]
+    facts = ["score", "points", "late_penalty", "status", "mistakes", "remarks"]
+    rows: list[Row] = [[*names, *facts, *cells]]
+    for result in results:
+        entry = result.entry
+        last, first = (entry.last_name, entry.first_name) if entry else ("", "")
+        totals = [_number(x) for x in (result.score, result.points)]
+        penalty = _number(entry.late_penalty if entry else None)
+        texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
+        scores = [_number(entry.scores.get(cell)) if entry else "" for cell in cells]
+        rows.append([result.student, last, first, *totals, penalty, *texts, *scores])
+    return rows
+
+
+def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> list[Row]:
+    """What Canvas's *Import Grades* reads; it finds students by the SIS login ID.
+
+    The second row says how many points there are. A student without a grade has an empty cell,
+    which changes nothing there.
+    """
+    most = max((result.points for result in results if result.points is not None), default=0.0)
+    rows: list[Row] = [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment],
+        ["    Points Possible", "", "", "", "", float(most)],
+    ]
+    for result in results:
+        entry = result.entry
+        last, first = (entry.last_name, entry.first_name) if entry else ("", "")
+        name = ", ".join(part for part in (last, first) if part) or result.student
+        rows.append([name, "", "", result.student, "", _number(result.score)])
+    return rows
+
+
+def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> list[Row]:
+    """What Moodle's *Import > CSV file* reads, with students mapped by their username.
+
+    Who has no grade is left out: Moodle would take an empty cell for a grade to remove.
+    """
+    rows: list[Row] = [["username", "lastname", "firstname", assignment, f"{assignment} feedback"]]
+    for result in results:
+        entry = result.entry
+        if entry is not None:
+            rows.append(
+                [
+                    result.student,
+                    entry.last_name,
+                    entry.first_name,
+                    _number(result.score),
+                    " ".join(result.remarks),
+                ]
+            )
+    return rows
+
+
+#: The forms of the file by name.
+FORMS: dict[str, Callable[[Sequence[Result], Sequence[str], str], list[Row]]] = {
+    "csv": _everything,
+    "canvas": _canvas,
+    "moodle": _moodle,
+}
+
+
+def _number(value: Any) -> float | str:
     return "" if value is None else float(value)

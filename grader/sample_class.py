@@ -9,9 +9,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.classroom import Result, course_digest, grade
-from grader.course import ROOT, graded_cells
-from grader.export import write_csv
+from grader.course import ROOT
+from grader.digests import course_digest
+from grader.grading import Graded, grade
+from grader.pipeline import Run
 from grader.release import generate
 from grader.submissions import write_class
 from grader.summary import figures
@@ -21,7 +22,7 @@ SAMPLE = ROOT / "tests" / "sample_class"
 CLASSROOM = ROOT / "_class"
 
 #: What grading makes in the class's folder, beside the submissions.
-GRADED = ("autograded", "feedback", "gradebook.db", f"graded-{ASSIGNMENT}.json")
+GRADED = ("autograded", "feedback", "gradebook.db", f"graded-{ASSIGNMENT}.jsonl")
 
 
 def read_roster(path: Path) -> dict[str, tuple[str, str]]:
@@ -35,8 +36,9 @@ def read_roster(path: Path) -> dict[str, tuple[str, str]]:
 def run(
     sample: Path = SAMPLE,
     into: Path = CLASSROOM,
-    progress: Callable[[str], None] = lambda line: None,
-) -> list[Result]:
+    isolation: str | None = None,
+    progress: Callable[[object], None] = lambda line: None,
+) -> Graded:
     """Write the class's submissions, grade them, and write grades.csv and summary.json.
 
     Running it again grades what has changed. If the assignment or the class itself has
@@ -45,7 +47,9 @@ def run(
     """
     into.mkdir(parents=True, exist_ok=True)
     names = read_roster(sample / "roster.csv")
-    state = {"course": course_digest(ASSIGNMENT), "roster": names}
+    settings = Run(ASSIGNMENT, into / "submitted", into, isolation=isolation, names=names)
+    course = course_digest(settings.source, settings.limits, settings.isolation)
+    state = {"course": course, "roster": names}
     state_path = into / "state.json"
     if not _equals(state_path, state):
         for name in (*GRADED, "submitted"):
@@ -53,14 +57,13 @@ def run(
     with tempfile.TemporaryDirectory() as folder:
         write_class(generate(ASSIGNMENT, Path(folder)), sample / "answers", into / "submitted")
     state_path.write_text(_json(state), encoding="utf-8")
-    results = grade(ASSIGNMENT, into / "submitted", into, names=names, progress=progress)
-    write_csv(results, graded_cells(ASSIGNMENT), into / "grades.csv")
-    facts = figures(results) | {
+    graded = grade(settings, progress=progress)
+    facts = figures(graded.results) | {
         "feedback": str(into / "feedback"),
         "grades": str(into / "grades.csv"),
     }
     (into / "summary.json").write_text(_json(facts), encoding="utf-8")
-    return results
+    return graded
 
 
 def _json(value: object) -> str:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from grader.classroom import Result
+from grader.results import Result
 
 HEADINGS = ("student", "points", "status", "mistakes named")
 
@@ -21,6 +21,13 @@ def table(results: Sequence[Result]) -> str:
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
+    )
+
+
+def remarks(results: Sequence[Result]) -> str:
+    """Return a line for each remark: whose work it is on and what it says."""
+    return "\n".join(
+        f"{result.student}: {remark}" for result in results for remark in result.remarks
     )
 
 

@@ -75,7 +75,7 @@ def observe(
         return function.observe(args, own_work=own_work)
     given = copy.deepcopy(args)
     try:
-        result, borrowed = _call_and_watch(function, given)
+        result, borrowed = _call_and_watch(function, given, own_work)
     except NotImplementedError:
         return Observation(problem="not written yet.")
     except KeyboardInterrupt:
@@ -86,7 +86,7 @@ def observe(
         )
     except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
         return Observation(problem=_describe_error(error, args), on_these_arguments=True)
-    if borrowed and own_work:
+    if borrowed:
         return Observation(problem=f"it calls attn_lib's own {borrowed}. Write it yourself.")
     changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
     if changed:
@@ -105,8 +105,10 @@ def shapes_of(args: Sequence[Any]) -> str:
     return f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
 
 
-def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[Any, str | None]:
-    """Call the function; also return the name of an answer in attn_lib that it called."""
+def _call_and_watch(
+    function: Callable[..., Any], args: Sequence[Any], own_work: bool
+) -> tuple[Any, str | None]:
+    """Call the function; where it is to be own work, also return what it called of attn_lib's."""
     called: list[str] = []
 
     def watch(frame, event, _):
@@ -117,7 +119,8 @@ def _call_and_watch(function: Callable[..., Any], args: Sequence[Any]) -> tuple[
     before = sys.getprofile()
     with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sys.setprofile(watch)
+        if own_work:  # it slows down a drawing threefold
+            sys.setprofile(watch)
         try:
             result = function(*args)
         finally:

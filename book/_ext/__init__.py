@@ -1,8 +1,20 @@
 """The book's own Sphinx extensions, set up together under one name in _config.yml."""
 
+EXTENSIONS = (
+    "assignments",
+    "citations",
+    "execute_ahead",
+    "library_cache",
+    "offline",
+    "page_checks",
+    "quick_rebuild",
+    "quiz",
+    "reading_time",
+)
+
 
 def setup(app):
     """Set up every extension of this folder."""
-    for name in ("citations", "execute_ahead", "library_cache", "offline", "page_checks", "quiz"):
+    for name in EXTENSIONS:
         app.setup_extension(f"{__name__}.{name}")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

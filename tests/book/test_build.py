@@ -76,12 +76,21 @@ def test_a_change_of_the_library_executes_the_pages_again(
     build = jupyter_book(source, output)
     assert build.status == 0, build.tail()
     assert "one static" in (build.html / "book" / "index.html").read_text(encoding="utf-8")
+    compiled = compiled_templates(build)
+    assert compiled
 
     version.write_text("two", encoding="utf-8")
     build = jupyter_book(source, output)
     assert build.status == 0, build.tail()
     assert "Executed index.md" in build.output
     assert "two static" in (build.html / "book" / "index.html").read_text(encoding="utf-8")
+    # What takes time off a rebuild was used again.
+    assert compiled_templates(build) == compiled
+
+
+def compiled_templates(build):
+    folder = build.html.parent / ".jinja_cache"
+    return {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
 
 
 @pytest.fixture

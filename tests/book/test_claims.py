@@ -13,7 +13,20 @@ Q = np.array([[2.0, 1.0]])
 K = np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
 V = np.array([[10.0, 0.0], [0.0, 8.0], [1.0, 1.0]])
 TRACE = scaled_dot_product_attention(Q, K, V, return_trace=True)
+WINGS = dict.fromkeys(mistake.section.partition("#")[0] for mistake in catalogue())
 
+WITHOUT_DECIMALS = [
+    "bibliography",
+    "glossary",
+    "how-to-use",
+    "index",
+    "instructor-guide",
+    "library",
+    "museum",
+    *(f"museum-{wing}" for wing in WINGS),
+    "numpy-and-pytorch",
+    "recap",
+]
 # Decimals typed into prose, and what they have to equal when rounded alike. Everything else
 # comes from a cell by `glue`.
 TYPED_DECIMALS = {
@@ -23,11 +36,23 @@ TYPED_DECIMALS = {
         "0.1": TRACE.weights[0, 1],
         "0.8": TRACE.weights[0, 1] * V[1, 1],
     },
-    "glossary": {},
-    "index": {},
+    "interview": {
+        "0.5": 1 / 2,  # a score and a weight, both chosen
+        "0.25": 1 / 4,
+    },
+    **{page: {} for page in WITHOUT_DECIMALS},
 }
-# Not quantities: the section of a paper, the version of a model.
-NAMES = {"section 3.2.1", "Llama 3.1"}
+# Not quantities: the section of a paper, the version of a model or a program.
+NAMES = {"section 3.2.1", "Llama 3.1", "Python 3.11"}
+
+# These have tests of their own beside this file.
+CHAPTERS_TESTED_APART = {
+    "complexity",
+    "masking",
+    "putting-it-together",
+    "softmax-saturation",
+    "variance-growth",
+}
 
 
 def text_of(page):
@@ -40,6 +65,13 @@ def prose(root, page):
     source = re.sub(r"^```.*?^```", "", source, flags=re.DOTALL | re.MULTILINE)
     source = re.sub(r"`[^`]*`", "", source)
     return re.sub("|".join(map(re.escape, NAMES)), "", source, flags=re.IGNORECASE)
+
+
+def test_no_page_is_left_out(root):
+    pages = {path.stem for path in (root / "book").glob("*.md")}
+    assert pages == TYPED_DECIMALS.keys() | CHAPTERS_TESTED_APART
+    claims = {path.stem for path in (root / "tests" / "book" / "claims").glob("test_*.py")}
+    assert {f"test_{page.replace('-', '_')}" for page in CHAPTERS_TESTED_APART} <= claims
 
 
 @pytest.mark.parametrize("page", TYPED_DECIMALS)

@@ -19,7 +19,7 @@ import numpy as np
 
 from attn_lib.checks import observation
 from attn_lib.mistakes import Mistake, appearances
-from tests.exercises.notebook import Wrap, read, run
+from tests.exercises.notebook import Run, Wrap, read, run
 from tests.exercises.proof import Proof, proofs
 from tests.exercises.recording import Comparison, Recording, record
 
@@ -125,12 +125,21 @@ def trials(recording: Recording) -> Iterator[Trial]:
                 yield Trial(mistake, wrong, looks)
 
 
-def try_out(trial: Trial, cells: list[Any], recording: Recording, answers: dict[str, str]) -> Any:
-    """Run the notebook with the mistake in it, written by the learner."""
+def try_out(
+    trial: Trial, proof: Proof, cells: list[Any], recording: Recording, answers: dict[str, str]
+) -> Run:
+    """Run the notebook with the mistake in it, written by the learner.
+
+    Drawing takes long, so cells that look at drawings are left out where no drawing depends on
+    the mistake.
+    """
     home = recording.homes[trial.name]
+    drawings = {look.cell for look in recording.comparisons if look.kind == "drawing"}
+    affected = {trial.cell, *(cell for cell, homes in proof.builds_on.items() if home in homes)}
     # Its code stands in attn_lib; a learner's would not.
     with mock.patch.object(observation, "ANSWER_MODULES", frozenset()):
-        return run(cells, answers, put={home: {trial.name: trial.replacement()}})
+        put = {home: {trial.name: trial.replacement()}}
+        return run(cells, answers, put=put, without=drawings - affected)
 
 
 def rows(proof: Proof, learner: str = LEARNER) -> list[Row]:
@@ -142,7 +151,7 @@ def rows(proof: Proof, learner: str = LEARNER) -> list[Row]:
     for trial in trials(recording):
         if not trial.parts:  # argued in the proof
             continue
-        result = try_out(trial, cells, recording, answers)
+        result = try_out(trial, proof, cells, recording, answers)
         full = recording.result.scores[trial.cell]
         found.append(
             Row(

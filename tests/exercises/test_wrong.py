@@ -95,7 +95,7 @@ class TestMistakes:
                 if not trial.parts:
                     continue
                 seen.add(where)
-                result = try_out(trial, source, recording, answers)
+                result = try_out(trial, proof, source, recording, answers)
                 lost = {i for i, part in enumerate(result.parts[trial.cell]) if not part.passed}
                 assert lost == trial.parts, f"{told}: {result.reports[trial.cell]}"
                 paid = sum(result.parts[trial.cell][i].points for i in lost)

@@ -42,7 +42,7 @@ echo "apt-get $DEBIAN_FRONTEND $*" >>"${0%/*}/log"
 [[ "$*" = *update* ]] || : >"${0%/*}/installed"
 """
 BROKEN_APT_GET = "#!/bin/bash\necho 'E: no network' >&2\nexit 100\n"
-CHROMIUM = "#!/bin/bash\n"
+CHROMIUM = BWRAP = PG_CTLCLUSTER = "#!/bin/bash\n"
 
 
 class Machine:
@@ -52,10 +52,13 @@ class Machine:
         self.tool = root / "tools" / "system_packages"
         self.folder = folder
 
-    def has(self, uid: int, **commands: str) -> Machine:
-        scripts = commands | {"id": f"#!/bin/bash\necho {uid}\n"}
+    def has(self, uid: int, *, without: str = "", **commands: str) -> Machine:
+        """Put these commands there, and the programs that `without` does not name."""
+        programs = {"bwrap": BWRAP, "pg_ctlcluster": PG_CTLCLUSTER}
+        scripts = {name: script for name, script in programs.items() if name != without}
+        scripts |= commands | {"id": f"#!/bin/bash\necho {uid}\n"}
         for name, script in scripts.items():
-            path = self.folder / name.replace("_", "-")
+            path = self.folder / (name if name in programs else name.replace("_", "-"))
             path.write_text(script)
             path.chmod(0o755)
         return self
@@ -158,6 +161,34 @@ def test_root_gets_the_browser_installed(machine):
     checked = machine.check("test", CI="true")
     assert checked.returncode == 0, checked.stderr
     assert machine.apt_log()[1].endswith(" chromium libatomic1")
+
+
+PROGRAMS = [
+    ("course", "bwrap", "bubblewrap", "nothing can be graded in its sandbox"),
+    ("test", "bwrap", "bubblewrap", "nothing can be graded in its sandbox"),
+    ("test", "pg_ctlcluster", "postgresql", "the tests of a gradebook in PostgreSQL will be"),
+]
+
+
+@pytest.mark.parametrize(("purpose", "program", "package", "left_out"), PROGRAMS)
+class TestPrograms:
+    def test_root_gets_it_installed(self, purpose, program, package, left_out, machine):
+        machine.has(0, without=program, python3=PYTHON, chromium=CHROMIUM, apt_get=APT_GET)
+        assert machine.check(purpose).returncode == 0
+        assert machine.apt_log()[1].endswith(f" {package}")
+
+    def test_others_are_told_what_is_left_out(self, purpose, program, package, left_out, machine):
+        machine.has(1000, without=program, python3=PYTHON, chromium=CHROMIUM)
+        checked = machine.check(purpose)
+        assert checked.returncode == 0
+        assert left_out in checked.stdout
+        assert f"sudo apt-get install {package}" in checked.stdout
+
+    def test_ci_fails_without_it(self, purpose, program, package, left_out, machine):
+        machine.has(1000, without=program, python3=PYTHON, chromium=CHROMIUM)
+        checked = machine.check(purpose, CI="true")
+        assert checked.returncode == 1
+        assert f"Expected {package}, found no command {program}." in checked.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], ["everything"]])

@@ -1,0 +1,240 @@
+"""Time this course's grading beside stock nbgrader's, and tell where the time goes.
+
+    .venv/bin/python benchmarks/grading.py            # print
+    .venv/bin/python benchmarks/grading.py --write    # and put it into benchmarks/GRADING.md
+    .venv/bin/python benchmarks/grading.py --simulated 10000 --scheduler tcp://127.0.0.1:8786
+
+Both grade the same honest class, on the same cores, from the start of the command to its end.
+Their gradebooks are compared row by row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from nbgrader.utils import is_solution
+
+from attn_lib.tables import table
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = Path(__file__).with_name("GRADING.md")
+ASSIGNMENTS = ("dot-products", "masking")
+SUBMISSIONS = 40  # of each assignment
+CORES = 2
+SHARE_ANSWERED = 0.8
+
+#: nbgrader as it comes: no judge, no repairs, the same folders.
+STOCK = """
+c = get_config()
+c.CourseDirectory.course_id = "attention"
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+c.Execute.timeout = 30
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
+    parser.add_argument("--submissions", type=int, default=SUBMISSIONS, help="of each assignment")
+    parser.add_argument("--simulated", type=int, help="grade that many of dot-products, ours only")
+    parser.add_argument("--scheduler", help="with --simulated: a Dask cluster's address")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+    with tempfile.TemporaryDirectory() as folder:
+        if options.simulated:
+            report = simulated(Path(folder), options.simulated, options.scheduler)
+        else:
+            report = side_by_side(Path(folder), options.submissions)
+    print(report)
+    if options.write:
+        RESULTS.write_text(report, encoding="utf-8")
+
+
+def side_by_side(folder: Path, submissions: int) -> str:
+    """Return the comparison with stock nbgrader as Markdown."""
+    rows, totals = [], {"stock": 0.0, "ours": 0.0}
+    for assignment in ASSIGNMENTS:
+        stock, ours = folder / "stock" / assignment, folder / "ours" / assignment
+        for room in (stock, ours):
+            write_class(assignment, submissions, room)
+        (stock / "nbgrader_config.py").write_text(STOCK, encoding="utf-8")
+        run(["nbgrader", "generate_assignment", assignment], stock)
+        seconds = {
+            "stock": timed(["nbgrader", "autograde", assignment], stock),
+            "ours": timed(grader("autograde", assignment, ours), ROOT),
+        }
+        one = folder / "one" / assignment
+        shutil.copytree(ours / "submitted", one / "submitted")
+        alone = timed([*grader("autograde", assignment, one), "--workers", "1"], ROOT)
+        differing = set(gradebook(stock)) ^ set(gradebook(ours))
+        for name, value in seconds.items():
+            totals[name] += value.wall
+        rows.append(
+            [
+                assignment,
+                submissions,
+                f"{seconds['stock'].wall:.1f}",
+                f"{seconds['ours'].wall:.1f}",
+                f"{seconds['stock'].wall / seconds['ours'].wall:.1f}",
+                f"{alone.wall / seconds['ours'].wall:.2f}",
+                f"{seconds['ours'].cpu / submissions:.3f}",
+                f"{seconds['stock'].cpu / submissions:.3f}",
+                f"{seconds['ours'].memory:.0f}",
+                len(differing),
+            ]
+        )
+        print(*rows[-1], flush=True)
+    header = [
+        *("assignment", "submissions", "stock, s", "ours, s", "stock ÷ ours"),
+        *("one worker ÷ two", "ours, CPU s each", "stock, CPU s each"),
+        *("largest process of ours, MiB", "gradebook rows that differ"),
+    ]
+    together = totals["stock"] / totals["ours"]
+    return (
+        f"# Grading beside stock nbgrader\n\nWritten by `benchmarks/grading.py --write`. From the "
+        "start of the command to its end, isolation on.\n\n"
+        f"- Date: {date.today().isoformat()}\n- Cores: {CORES}, {platform.machine()}\n"
+        f"- Python: {platform.python_version()}\n\n{table(header, rows)}\n\n"
+        f"Together stock takes {together:.1f} times as long.\n\n"
+        f"## Where the time of one submission goes\n\n{where_the_time_goes()}\n"
+    )
+
+
+def simulated(folder: Path, number: int, scheduler: str | None) -> str:
+    """Return time and memory of one large run as Markdown."""
+    write_class("dot-products", number, folder)
+    command = grader("autograde", "dot-products", folder)
+    if scheduler:
+        command += ["--scheduler", scheduler]
+    used = timed(command, ROOT)
+    return (
+        f"{number} submissions{' through Dask' if scheduler else ''}: {used.wall:.0f} s, "
+        f"{1000 * used.wall / number:.0f} ms each; largest process {used.memory:.0f} MiB; "
+        f"{len(gradebook(folder))} gradebook rows."
+    )
+
+
+def write_class(assignment: str, number: int, folder: Path) -> None:
+    """Write a class in which each learner has answered most tasks, and always the same ones."""
+    source = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
+    right = {cell.id: cell.source for cell in source.cells if is_solution(cell)}
+    released = ROOT / "exercises" / assignment / f"{assignment}.ipynb"
+    shutil.copytree(ROOT / "solutions" / assignment, folder / "solutions" / assignment)
+    rng = np.random.default_rng(0)
+    for student in range(number):
+        notebook = nbformat.read(released, as_version=4)
+        for cell in notebook.cells:
+            if cell.id == "learner-id":
+                cell.source = f'learner_id = "learner-{student}"'
+            elif cell.id in right and rng.random() < SHARE_ANSWERED:
+                cell.source = right[cell.id]
+        path = folder / "submitted" / f"learner-{student}" / assignment / f"{assignment}.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(notebook, path)
+
+
+def where_the_time_goes() -> str:
+    """Return the milliseconds of the steps of one submission as a Markdown table."""
+    from grader.judge import grade, seed_of
+    from grader.limits import Limits
+    from grader.sandbox import Sandbox
+    from grader.source import read_source
+    from grader.submission import repair
+
+    source = (ROOT / "solutions/dot-products/dot-products.ipynb").read_bytes()
+    limits = Limits()
+    options = {"assignment": "dot-products", "student": "ada", "limits": limits}
+    begun = time.perf_counter()
+    with Sandbox(limits) as sandbox:
+        sandbox.session().kill()
+        warm = time.perf_counter() - begun
+
+        def judged() -> None:
+            grade(source, source, seed=seed_of(source), sandbox=sandbox, **options)
+
+        steps = {
+            "one submission, whole": judged,
+            "of it: read and repair": lambda: repair(source, read_source(source).stub),
+            "of it: a fresh session": lambda: sandbox.session().kill(),
+        }
+        rows = [[name, f"{1000 * median_of(step):.0f}"] for name, step in steps.items()]
+    rows.append(["once for each worker: the warm process", f"{1000 * warm:.0f}"])
+    return table(["step", "ms"], rows)
+
+
+def median_of(step, rounds: int = 15) -> float:
+    step()
+    seconds = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        step()
+        seconds.append(time.perf_counter() - begun)
+    return float(np.median(seconds))
+
+
+class Used:
+    """What a command used."""
+
+    def __init__(self, wall: float, cpu: float, memory: float) -> None:
+        self.wall, self.cpu, self.memory = wall, cpu, memory
+
+
+def timed(command: list[str], folder: Path) -> Used:
+    """Run a command and return the seconds it took, its CPU seconds and its largest process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    begun = time.perf_counter()
+    run(command, folder)
+    wall = time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Used(wall, cpu, after.ru_maxrss / 1024)
+
+
+def run(command: list[str], folder: Path) -> None:
+    scripts = Path(sys.executable).parent
+    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+
+
+def grader(command: str, assignment: str, folder: Path) -> list[str]:
+    submitted = str(folder / "submitted")
+    return [
+        *(sys.executable, "-m", "grader", command, assignment),
+        *("--submitted", submitted, "--into", str(folder)),
+    ]
+
+
+def gradebook(folder: Path) -> list[tuple[object, ...]]:
+    """Return every grade: student, cell, points, whether a person still has to read it."""
+    with sqlite3.connect(folder / "gradebook.db") as database:
+        return list(
+            database.execute(
+                "select s.student_id, b.name, g.auto_score, g.manual_score, g.needs_manual_grade"
+                " from grade g join base_cell b on b.id = g.cell_id"
+                " join submitted_notebook n on n.id = g.notebook_id"
+                " join submitted_assignment s on s.id = n.assignment_id"
+            )
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""Say what an exercise asks for, from the table at the top of its notebook.
+
+::
+
+    :::{assignment} dot-products
+    :::
+
+    :::{assignments} dot-products variance-growth
+    :::
+
+The first gives one assignment: how long it takes, how to open it, a line for each task. The
+second gives a line for each assignment, and the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+logger = logging.getLogger(__name__)
+
+HEADER = ["task", "minutes", "points"]
+SUMS = "together"
+
+
+class OverviewError(ValueError):
+    """A notebook does not begin with a table of its tasks."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A line of the table."""
+
+    name: str
+    minutes: int
+    points: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the first cell of an exercise says about it."""
+
+    name: str
+    title: str
+    tasks: tuple[Task, ...]
+
+    @property
+    def minutes(self) -> int:
+        """How long all tasks take."""
+        return sum(task.minutes for task in self.tasks)
+
+    @property
+    def points(self) -> int:
+        """What all tasks give."""
+        return sum(task.points for task in self.tasks)
+
+
+def path_of(root: Path, name: str) -> Path:
+    """Return where the learners' notebook of an assignment stands."""
+    return root / "exercises" / name / f"{name}.ipynb"
+
+
+def read_overview(path: Path) -> Overview:
+    """Read the title and the tasks of an exercise.
+
+    Raises
+    ------
+    OverviewError
+        If there is no notebook, no table in its first cell, or a wrong sum in the table.
+    """
+    if not path.is_file():
+        raise OverviewError(f"expected the notebook {path.name}, found none; run make exercises.")
+    text = nbformat.read(path, as_version=4).cells[0].source
+    return overview(path.stem, text)
+
+
+def overview(name: str, text: str) -> Overview:
+    """Read the title and the tasks from the text of a first cell.
+
+    Raises
+    ------
+    OverviewError
+        If there is no table of tasks, or a wrong sum in it.
+
+    Examples
+    --------
+    >>> rows = ["# Sums", "| task | minutes | points |", "|---|---|---|", "| Add | 5 | 2 |"]
+    >>> overview("sums", "\\n".join([*rows, "| together | 5 | 2 |"])).tasks
+    (Task(name='Add', minutes=5, points=2),)
+    """
+    lines = text.splitlines()
+    titles = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in lines
+        if line.lstrip().startswith("|")
+    ]
+    if not titles or len(rows) < 4 or rows[0] != HEADER or rows[-1][0] != SUMS:
+        raise OverviewError(
+            f"{name}: expected a title and a table of {', '.join(HEADER)} that ends with "
+            f"{SUMS!r} in the first cell."
+        )
+    try:
+        *tasks, sums = (Task(row[0], int(row[1]), int(row[2])) for row in rows[2:])
+    except (IndexError, ValueError):
+        raise OverviewError(f"{name}: expected whole minutes and points in each row.") from None
+    found = Overview(name, titles[0], tuple(tasks))
+    if (sums.minutes, sums.points) != (found.minutes, found.points):
+        raise OverviewError(
+            f"{name}: expected the sums {found.minutes} and {found.points} in the last row, "
+            f"got {sums.minutes} and {sums.points}."
+        )
+    return found
+
+
+def _rows(header: list[str], rows: list[list[object]]) -> list[str]:
+    aligned = ["---", *("---:" for _ in header[1:])]
+    return [f"| {' | '.join(map(str, row))} |" for row in (header, aligned, *rows)]
+
+
+def describe(found: Overview) -> list[str]:
+    """Return the Markdown of one assignment."""
+    sentences = (
+        f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
+        f"{found.minutes} minutes together and give {found.points} points. To open it, run "
+        f"`make lab` in the course's folder and choose `{found.name}`, then "
+        f"`{found.name}.ipynb`."
+    )
+    tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
+    return [sentences, "", *_rows(HEADER, tasks)]
+
+
+def compare(found: list[Overview], pages: set[str]) -> list[str]:
+    """Return the Markdown of several assignments, each linked to its chapter if it has one."""
+    rows = [
+        [
+            f"[{one.name}]({one.name}.md#exercise)" if one.name in pages else one.name,
+            len(one.tasks),
+            one.minutes,
+            one.points,
+        ]
+        for one in found
+    ]
+    sums = [
+        "**together**",
+        sum(len(one.tasks) for one in found),
+        sum(one.minutes for one in found),
+        sum(one.points for one in found),
+    ]
+    return _rows(["exercise", "tasks", "minutes", "points"], [*rows, sums])
+
+
+class _Reading(SphinxDirective):
+    """What both directives share: to read notebooks, and to write Markdown."""
+
+    def read(self, name: str) -> Overview | None:
+        path = path_of(Path(self.env.srcdir), name)
+        self.env.note_dependency(str(path))
+        try:
+            return read_overview(path)
+        except OverviewError as problem:
+            logger.warning("%s", problem, location=self.get_location(), type="assignments")
+            return None
+
+    def write(self, markdown: list[str]) -> list[nodes.Node]:
+        content = nodes.Element()
+        lines = StringList(markdown, source=self.get_source_info()[0])
+        self.state.nested_parse(lines, self.content_offset, content)
+        return content.children
+
+
+class AssignmentDirective(_Reading):
+    """Read ``:::{assignment} name``."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        found = self.read(self.arguments[0])
+        return self.write(describe(found)) if found else []
+
+
+class AssignmentsDirective(_Reading):
+    """Read ``:::{assignments} name name …``."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        found = [self.read(name) for name in self.arguments[0].split()]
+        folder = Path(self.env.docname).parent.as_posix()
+        pages = {Path(name).name for name in self.env.found_docs if name.startswith(f"{folder}/")}
+        return self.write(compare([one for one in found if one], pages))
+
+
+def setup(app):
+    """Register the extension."""
+    app.add_directive("assignment", AssignmentDirective)
+    app.add_directive("assignments", AssignmentsDirective)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,80 @@
+"""State under a chapter's title how long it takes to read.
+
+The pages are those in the configuration value ``reading_time_pages``. The time comes from the
+page itself: its words, at a pace for text that has to be thought about, and its cells, each of
+which shows code, a table or a picture to look at.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from docutils import nodes
+
+WORDS_PER_MINUTE = 200
+MINUTES_PER_CELL = 0.5
+# Nobody reads by the minute.
+STEP = 5
+
+WORD = re.compile(r"\w+(?:[’'./-]\w+)*")
+# What stands between the words and is looked at as a whole.
+NO_WORDS = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.comment)
+
+
+def minutes(words: int, cells: int) -> int:
+    """Return the estimated time, rounded up to `STEP` minutes.
+
+    Examples
+    --------
+    >>> minutes(words=200, cells=0), minutes(words=1000, cells=1)
+    (5, 10)
+    """
+    exact = words / WORDS_PER_MINUTE + cells * MINUTES_PER_CELL
+    return STEP * math.ceil(exact / STEP)
+
+
+def _is_cell(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def count(document: nodes.Node) -> tuple[int, int]:
+    """Return how many words and how many cells a page has.
+
+    A formula inside a sentence counts as one word; code and formulas on lines of their own do
+    not count.
+    """
+    if _is_cell(document):
+        return 0, 1
+    if isinstance(document, NO_WORDS):
+        return 0, 0
+    if isinstance(document, nodes.math):
+        return 1, 0
+    if isinstance(document, nodes.Text):
+        return len(WORD.findall(document.astext())), 0
+    counts = [count(child) for child in document.children]
+    return sum(words for words, _ in counts), sum(cells for _, cells in counts)
+
+
+def statement(words: int, cells: int) -> str:
+    """Return the line that stands under the title."""
+    cells_in_words = f"{cells} cell" if cells == 1 else f"{cells} cells"
+    return (
+        f"About {minutes(words, cells)} minutes to read: {words:,} words and {cells_in_words}."
+    ).replace(",", "\u00a0")
+
+
+def _state(app, doctree):
+    if app.env.docname not in app.config.reading_time_pages:
+        return
+    title = next(doctree.findall(nodes.title))
+    text = statement(*count(doctree))
+    line = nodes.paragraph("", text, classes=["reading-time"])
+    title.parent.insert(title.parent.index(title) + 1, line)
+
+
+def setup(app):
+    """Register the extension."""
+    app.add_config_value("reading_time_pages", [], "env")
+    app.connect("doctree-read", _state)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,71 @@
+"""Digests of what a grade depends on: where one is unchanged, nothing is graded again."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import sys
+from collections.abc import Iterable
+from dataclasses import astuple
+from pathlib import Path
+
+import attn_lib
+from grader.course import configuration
+from grader.limits import Limits
+
+#: The packages whose version may change what a submission gets.
+PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
+
+#: The modules of this package that take part in judging.
+JUDGING = (
+    "bubblewrap.py",
+    "channel.py",
+    "inside",
+    "judge.py",
+    "limits.py",
+    "live.py",
+    "outputs.py",
+    "sandbox.py",
+    "session.py",
+    "source.py",
+    "submission",
+    "verdict.py",
+    "watchdog.py",
+    "wire.py",
+)
+
+
+def digest(pieces: Iterable[str | bytes]) -> str:
+    """Return a digest of texts and bytes in this order.
+
+    Examples
+    --------
+    >>> digest(["ab", "c"]) == digest(["a", "bc"])
+    False
+    """
+    total = hashlib.sha256()
+    for piece in pieces:
+        content = piece.encode() if isinstance(piece, str) else piece
+        total.update(len(content).to_bytes(8, "big") + content)
+    return total.hexdigest()
+
+
+def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
+    """Return a digest of everything beside the submission that a grade depends on.
+
+    Parameters
+    ----------
+    source : bytes
+        The instructor's notebook.
+    limits : Limits
+    isolation : str
+    """
+    room = Path(__file__).parent
+    files = [*Path(attn_lib.__file__).parent.rglob("*.py")]
+    for name in JUDGING:
+        files += sorted((room / name).rglob("*.py")) if (room / name).is_dir() else [room / name]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
+    late = configuration().get("AssignLatePenalties", {})
+    settings = [repr(astuple(limits)), isolation, repr(sorted(late.items()))]
+    contents = [path.read_bytes() for path in sorted(files) if path.exists()]
+    return digest([sys.version, *versions, *settings, source, *contents])

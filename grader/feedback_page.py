@@ -1,0 +1,141 @@
+"""One student's feedback as a page of HTML: nbgrader's, without hidden tests, made safe.
+
+`FeedbackExporter` serves ``nbgrader generate_feedback`` as well: nbgrader_config.py names it.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import nbgrader
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+from nbgrader.utils import is_grade, is_solution, is_task
+from traitlets.config import Config
+
+from grader.course import configuration
+from grader.sanitizer import depth, sanitised
+
+#: The page asks no other host for anything and runs nothing, whatever a browser finds in it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+#: A text with more tags in tags is shown as it was typed.
+DEEP_FOR_A_TEXT = 50
+
+#: Says what a page was made from; see `digest_of`.
+MARK = "made-from"
+
+FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's HTML with a body that only shows."""
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Convert a notebook."""
+        for cell in nb.cells:
+            if cell.cell_type == "markdown" and depth(cell.source) > DEEP_FOR_A_TEXT:
+                cell.source = html.escape(cell.source)
+        page, resources = super().from_notebook_node(nb, resources, **options)
+        head, begin, body = page.partition("<body")
+        body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
+        # Bootstrap's style asks for fonts in files that do not come with the page.
+        head = re.sub(r"@font-face\s*\{[^}]*\}", "", head)
+        policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        head = head.replace("<html>", '<html lang="en">', 1)
+        head = head.replace("<head>", f"<head>\n{policy}", 1)
+        remarks = _remarks(resources["nbgrader"].get("remarks", ()))
+        return f"{head}{begin}>\n{remarks}{sanitised(body)}</body>\n</html>\n", resources
+
+
+def feedback_job(job: Mapping[str, Any]) -> str:
+    """Return the page for one graded notebook. This runs in a worker.
+
+    Parameters
+    ----------
+    job : mapping
+        ``assignment``; ``notebook``: the graded one as JSON; ``scores``, ``points`` and
+        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``.
+    """
+    notebook = nbformat.v4.reads(job["notebook"])
+    for cell in notebook.cells:
+        _put_grades(cell, job)
+    penalty = job["late_penalty"]
+    resources = {
+        "nbgrader": {
+            "notebook": job["assignment"],
+            "assignment": job["assignment"],
+            "score": sum(job["scores"].values()) - penalty,
+            "max_score": sum(job["points"].values()),
+            "late_penalty": penalty,
+            "remarks": job["remarks"],
+        }
+    }
+    page, _ = _exporter().from_notebook_node(notebook, resources)
+    return page.replace("<head>", f'<head>\n<meta name="{MARK}" content="{job["digest"]}">', 1)
+
+
+def digest_of(page: Path) -> str:
+    """Return the digest that was given with the page's job, or nothing."""
+    if not page.is_file():
+        return ""
+    with page.open(encoding="utf-8", errors="replace") as file:
+        found = re.search(rf'<meta name="{MARK}" content="(\w+)">', file.read(1000))
+    return found[1] if found else ""
+
+
+def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
+    """Put into a cell what nbgrader's `GetGrades` puts there from the gradebook."""
+    if not (is_grade(cell) or is_solution(cell) or is_task(cell)):
+        return
+    about = cell.metadata.nbgrader
+    if is_solution(cell) or is_task(cell):
+        about["comment"] = job["comments"].get(about.grade_id)
+    if is_grade(cell) or is_task(cell):
+        about["score"] = job["scores"].get(about.grade_id, 0.0)
+        about["points"] = job["points"].get(about.grade_id, 0.0)
+
+
+@functools.cache
+def _exporter() -> FeedbackExporter:
+    """Return an exporter set up as ``nbgrader generate_feedback`` sets it up."""
+    config = configuration()
+    config.merge(
+        Config(
+            {
+                "HTMLExporter": {
+                    "template_name": "feedback",
+                    "extra_template_paths": [
+                        str(FORMGRADER / "static/node_modules/bootstrap/dist/css")
+                    ],
+                },
+                "Exporter": {"default_preprocessors": []},
+            }
+        )
+    )
+    exporter = FeedbackExporter(config=config)
+    for name in config.GenerateFeedback.preprocessors:
+        if not name.endswith(".GetGrades"):  # the grades come with the job
+            exporter.register_preprocessor(name, enabled=True)
+    return exporter
+
+
+def _remarks(remarks: list[str] | tuple[str, ...]) -> str:
+    if not remarks:
+        return ""
+    items = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks)
+    return (
+        '<div class="container"><div class="panel panel-default"><div class="panel-heading">'
+        f"<h4>Remarks on what was handed in</h4></div><ul>{items}</ul></div></div>\n"
+    )

@@ -1,0 +1,113 @@
+"""What a worker does with one submission: a plain dict in, the verdict as JSON out.
+
+A worker is a process of this machine or of a cluster. It keeps one warm sandbox, and it needs
+neither the gradebook nor a disk that others see.
+"""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from grader.judge import grade, seed_of
+from grader.limits import Limits
+from grader.sandbox import Sandbox, SandboxUnavailable
+from grader.verdict import GRADED, REMARKS
+from grader.workers import CannotWork
+
+_sandboxes: dict[tuple[Limits, str], Sandbox] = {}
+# A test cell prints to this process's stdout and reads its environment: one at a time.
+_one_at_a_time = threading.Lock()
+
+
+def grade_job(job: Mapping[str, Any]) -> str:
+    """Grade one submission.
+
+    Parameters
+    ----------
+    job : mapping
+        ``source`` and ``submitted``: bytes of the two notebooks. ``assignment``, ``student``.
+        ``limits``: fields of `Limits`. ``isolation``. ``remarks``: what was noticed before.
+
+    Returns
+    -------
+    str
+        A `Verdict` as JSON.
+
+    Raises
+    ------
+    CannotWork
+        If there is no sandbox here.
+    """
+    limits, isolation = Limits(**job["limits"]), job["isolation"]
+    with _one_at_a_time:
+        try:
+            verdict = grade(
+                job["source"],
+                job["submitted"],
+                assignment=job["assignment"],
+                student=job["student"],
+                seed=seed_of(job["submitted"]),
+                limits=limits,
+                sandbox=_warm_sandbox(limits, isolation),
+            )
+        except SandboxUnavailable as problem:
+            _close(limits, isolation)
+            if _gives_a_session(limits, isolation):
+                raise  # it was this submission that took the sandbox down
+            raise CannotWork(str(problem)) from problem
+        except BaseException:
+            _close(limits, isolation)  # whatever happened, the next submission gets a new one
+            raise
+    if job["remarks"]:
+        status = REMARKS if verdict.status == GRADED else verdict.status
+        remarks = (*job["remarks"], *verdict.remarks)
+        verdict = replace(verdict, status=status, remarks=remarks)
+    return verdict.to_json()
+
+
+def warm_up(settings: Mapping[str, Any]) -> None:
+    """Start the sandbox that the first job will need.
+
+    Parameters
+    ----------
+    settings : mapping
+        ``limits`` and ``isolation``, as in a job.
+    """
+    with _one_at_a_time:
+        _warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
+
+
+def _warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
+    """Return this process's sandbox, started at the first call."""
+    key = (limits, isolation)
+    if key not in _sandboxes:
+        sandbox = Sandbox(limits, isolation)
+        sandbox.__enter__()
+        _sandboxes[key] = sandbox
+    return _sandboxes[key]
+
+
+def _gives_a_session(limits: Limits, isolation: str) -> bool:
+    """Say whether a new sandbox works."""
+    try:
+        with _warm_sandbox(limits, isolation).session():
+            return True
+    except SandboxUnavailable:
+        _close(limits, isolation)
+        return False
+
+
+def _close(limits: Limits, isolation: str) -> None:
+    sandbox = _sandboxes.pop((limits, isolation), None)
+    if sandbox is not None:
+        sandbox.__exit__(None, None, None)
+
+
+@atexit.register
+def _close_all() -> None:
+    for limits, isolation in list(_sandboxes):
+        _close(limits, isolation)

@@ -1,0 +1,146 @@
+"""One submission's code, kept alive: a session that dies is begun again without its killer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from nbformat import NotebookNode
+
+from attn_lib.checks.observation import Observation, StandIn
+from grader.limits import Limits
+from grader.outputs import fit_outputs, stopped_output
+from grader.sandbox import Sandbox, Session, SessionDied
+
+
+@dataclass
+class Live:
+    """A context in which a submission's cells run and its functions can be called."""
+
+    sandbox: Sandbox
+    limits: Limits
+    remarks: list[str] = field(default_factory=list)  #: what was stopped, in words
+    _session: Session | None = None
+    _done: list[tuple[str, str]] = field(default_factory=list)  # cells that ran, to run again
+    _stopped: dict[str, str] = field(default_factory=dict)  # functions not called again, and why
+    _over: str = ""  # why nothing runs any more
+    _deadline: float = 0.0
+
+    def __enter__(self) -> Live:
+        self._deadline = time.monotonic() + self.limits.submission_seconds
+        self._session = self.sandbox.session()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def run_cell(self, name: str, source: str) -> list[NotebookNode]:
+        """Run a cell and return its outputs."""
+        session = self._ready()
+        if session is None:
+            return [stopped_output(self._over)]
+        try:
+            ran = session.run_cell(name, source)
+        except SessionDied as died:
+            self.remarks.append(f"The cell {name} was stopped: {died.reason}.")
+            self._begin_again()
+            return [stopped_output(died.reason)]
+        self._done.append((name, source))
+        return fit_outputs(ran.outputs)
+
+    def stand_ins(self, names: Collection[str]) -> dict[str, Any]:
+        """Return what a test cell sees of these names: stand-ins for functions, copies of values.
+
+        A name that the submission does not define is left out.
+        """
+        found: dict[str, Any] = {}
+        session = self._ready()
+        if session is None:
+            return found
+        try:
+            kinds = session.kinds(sorted(names))
+        except SessionDied as died:
+            self._lost(f"Looking at the answers was stopped: {died.reason}.")
+            return found
+        for name, kind in sorted(kinds.items()):
+            if kind == "function":
+                found[name] = _Elsewhere(self, name)
+            elif kind == "value" and name not in self._stopped:
+                session = self._ready()
+                if session is None:
+                    break
+                try:
+                    found[name] = session.value(name)
+                except SessionDied as died:
+                    self._stopped[name] = died.reason
+                    self._lost(f"The value {name} could not be read: {died.reason}.")
+        return found
+
+    def observe(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
+        """Call one of the submission's functions.
+
+        One that did not come back is not called a second time.
+        """
+        if name in self._stopped:
+            return Observation(problem=self._stopped[name])
+        session = self._ready()
+        if session is None:
+            return Observation(problem=f"it was not called: {self._over}.")
+        begun = time.monotonic()
+        try:
+            observation = session.observe(name, args, own_work=own_work)
+        except SessionDied as died:
+            self._stopped[name] = f"it was stopped: {died.reason}."
+            self._lost(f"{name} was stopped: {died.reason}.")
+            return Observation(problem=self._stopped[name], on_these_arguments=True)
+        if observation.problem and time.monotonic() - begun >= self.limits.call_seconds:
+            self._stopped[name] = observation.problem
+        return observation
+
+    def _ready(self) -> Session | None:
+        """Return the session while there is one and the submission has time left."""
+        if not self._over and time.monotonic() > self._deadline:
+            self._give_up(
+                f"the {self.limits.submission_seconds:g} s that a submission may take are used up"
+            )
+        return self._session
+
+    def _lost(self, remark: str) -> None:
+        self.remarks.append(remark)
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Open a new session and run there what has run before."""
+        self._end()
+        self._session = self.sandbox.session()
+        for name, source in self._done:
+            if self._ready() is None:
+                return
+            try:
+                self._session.run_cell(name, source)
+            except SessionDied as died:
+                self._give_up(f"the cell {name}, run again, was stopped: {died.reason}")
+                return
+
+    def _give_up(self, reason: str) -> None:
+        self._over = reason
+        self.remarks.append(f"Nothing more was run: {reason}.")
+        self._end()
+
+    def _end(self) -> None:
+        if self._session is not None:
+            self._session.kill()
+            self._session = None
+
+
+@dataclass(frozen=True)
+class _Elsewhere(StandIn):
+    """A learner's function, called where it lives."""
+
+    live: Live
+    name: str
+
+    def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
+        return self.live.observe(self.name, args, own_work=own_work)

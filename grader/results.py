@@ -1,0 +1,100 @@
+"""What became of each submission: the gradebook's scores and the record's remarks in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import gradebook, journal
+from grader.gradebook import Entry
+from grader.verdict import FAILED
+
+
+@dataclass(frozen=True)
+class Result:
+    """How the grading of one submission went."""
+
+    student: str
+    entry: Entry | None  #: what is in the gradebook; None if it could not be graded
+    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes its tests named
+    problem: str = ""  #: why it could not be graded
+    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
+    missing: tuple[str, ...] = ()  #: answers that were not handed in
+
+    @property
+    def score(self) -> float | None:
+        """The points it has so far."""
+        if self.entry is None:
+            return None
+        return max(0.0, sum(self.entry.scores.values()) - self.entry.late_penalty)
+
+    @property
+    def points(self) -> float | None:
+        """The most it can have, with what a person still has to read."""
+        return sum(self.entry.points.values()) if self.entry else None
+
+    @property
+    def lost(self) -> float | None:
+        """The points it can no longer get."""
+        if self.entry is None:
+            return None
+        return sum(self.entry.points[cell] - score for cell, score in self.entry.scores.items())
+
+    @property
+    def status(self) -> str:
+        """The state in a few words."""
+        if self.problem or self.entry is None:
+            return f"failed: {self.problem}"
+        state = "to read" if self.entry.to_read else "graded"
+        return f"{state}, without {listed(self.missing)}" if self.missing else state
+
+
+def results(
+    db_url: str, folder: Path, assignment: str, students: Collection[str] | None = None
+) -> list[Result]:
+    """Return the results of the students, or of all that were ever graded into the folder.
+
+    Parameters
+    ----------
+    db_url : str
+        The gradebook.
+    folder : Path
+        Where the record is.
+    assignment : str
+    students : collection of str, optional
+    """
+    entries = gradebook.read(db_url, assignment)
+    lines = {line.student: line for line in journal.read(journal.path_in(folder, assignment))}
+    found = []
+    for student in sorted(lines.keys() | entries.keys() if students is None else students):
+        entry, line = entries.get(student), lines.get(student)
+        if line is not None and line.status == FAILED:
+            found.append(Result(student, None, problem=line.reason, remarks=line.remarks))
+        elif entry is None:
+            found.append(Result(student, None, problem="it is not graded yet"))
+        elif line is None:  # graded by nbgrader's own command
+            found.append(Result(student, entry))
+        else:
+            found.append(
+                Result(
+                    student,
+                    entry,
+                    mistakes=line.mistakes,
+                    remarks=line.remarks,
+                    missing=line.missing,
+                )
+            )
+    return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the names as a sentence lists them.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -1,0 +1,58 @@
+"""The instructor's notebook as grading needs it: stubs, tests and the names that are asked for."""
+
+from __future__ import annotations
+
+import dis
+import functools
+from dataclasses import dataclass
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+from nbgrader.utils import is_grade, is_solution
+from traitlets.config import Config
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a submission is compared with."""
+
+    stub: NotebookNode  #: without solutions, with hidden tests and nbgrader's checksums
+    names: frozenset[str]  #: what the answers define
+    points: dict[str, float]  #: the most each cell gives, in the notebook's order
+
+    def is_test(self, cell: NotebookNode) -> bool:
+        """Say whether the cell is one that judges."""
+        return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+@functools.lru_cache(maxsize=8)
+def read_source(data: bytes) -> Source:
+    """Return the instructor's notebook, read once.
+
+    Parameters
+    ----------
+    data : bytes
+        The file in solutions/.
+    """
+    notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+    names = {
+        name
+        for cell in notebook.cells
+        if cell.cell_type == "code" and is_solution(cell)
+        for name in _defined(cell.source)
+    }
+    points = {
+        cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
+        for cell in notebook.cells
+        if is_grade(cell)
+    }
+    for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
+        notebook, _ = step(config=Config()).preprocess(notebook, {})
+    return Source(notebook, frozenset(names), points)
+
+
+def _defined(source: str) -> set[str]:
+    """Return the names that a cell assigns or defines."""
+    code = compile(source, "<answer>", "exec")
+    return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}

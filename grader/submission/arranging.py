@@ -1,0 +1,277 @@
+"""The repaired notebook: the learner's cells in their order, the assignment's in their places."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Sequence
+
+import nbformat
+from nbformat import NotebookNode
+
+from grader.submission.expecting import ANSWER, GIVEN, TEXT, Expected, defined, same
+from grader.submission.matching import BY_ID, BY_NAMES, BY_PLACE, BY_TEXT, Matching
+from grader.submission.placing import Entry, put_in_place
+from grader.submission.reading import CODE, RAW, Cell
+from grader.submission.wording import Remarks, listed
+
+#: What stands in place of an answer in code that was not handed in. Not the stub: that would
+#: undo what the learner defined in a cell of another place.
+NOT_HANDED_IN = "# This cell was not handed in."
+
+#: What nbgrader writes into a cell and a learner has no reason to change.
+MARKS = ("points", "grade", "solution", "locked", "task")
+
+
+RECOGNISED = {
+    BY_ID: ("its id", "their ids"),
+    BY_TEXT: ("its text", "their texts"),
+    BY_NAMES: ("the names it defines", "the names they define"),
+    BY_PLACE: ("its place", "their places"),
+}
+
+
+def arrange(
+    cells: Sequence[Cell],
+    expected: Sequence[Expected],
+    matching: Matching,
+    source: NotebookNode,
+) -> tuple[NotebookNode, list[str], list[str]]:
+    """Return the repaired notebook, remarks, and the answers that were not handed in.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        What was handed in.
+    expected : sequence of Expected
+        The assignment's cells.
+    matching : Matching
+        Which of the first are which of the second.
+    source : NotebookNode
+        Gives the notebook's own metadata.
+    """
+    remarks = Remarks()
+    _remark_on_marks(cells, expected, matching, remarks)
+    entries = _resolve(cells, expected, matching, remarks)
+    missing = [
+        want.name
+        for number, want in enumerate(expected)
+        if want.role == ANSWER and number not in matching.cells
+    ]
+    entries = put_in_place(entries, expected, remarks)
+    said = remarks.sentences({want.name: number for number, want in enumerate(expected)})
+    if cells and not any(expected[number].role != TEXT for number in matching.cells):
+        said.insert(
+            0,
+            "None of the assignment's cells was found in the notebook. "
+            "Is it that of another assignment?",
+        )
+    notebook = NotebookNode(
+        metadata=copy.deepcopy(source.metadata),
+        nbformat=4,
+        nbformat_minor=5,  # with ids of cells
+        cells=_build(entries, expected),
+    )
+    return notebook, said, missing
+
+
+def _remark_on_marks(
+    cells: Sequence[Cell],
+    expected: Sequence[Expected],
+    matching: Matching,
+    remarks: Remarks,
+) -> None:
+    """Say which cells had lost nbgrader's marks or had them changed."""
+    for number in sorted(matching.cells):
+        want, how = expected[number], matching.how.get(number)
+        if want.role == TEXT:
+            continue
+        if how:
+            one, many = RECOGNISED[how]
+            remarks.add(
+                want.name,
+                f"had lost nbgrader's metadata; it was recognised by {one}.",
+                f"had lost nbgrader's metadata; they were recognised by {many}.",
+            )
+            continue
+        ours = want.cell.metadata.nbgrader
+        theirs = [cells[index].marks for index in matching.cells[number]]
+        changed = [
+            name
+            for name in MARKS
+            if any(m.get(name, ours.get(name)) != ours.get(name) for m in theirs)
+        ]
+        if changed:
+            text = f"had other metadata than the assignment ({listed(changed)}), which counts."
+            remarks.add(want.name, text, text)
+    for index, cell in enumerate(cells):
+        if cell.grade_id and index not in matching.owners:
+            remarks.add(
+                repr(cell.grade_id[:64]),
+                "is not one of the assignment; it was run as the learner's own.",
+                "are not of the assignment; they were run as the learner's own.",
+            )
+
+
+def _resolve(
+    cells: Sequence[Cell],
+    expected: Sequence[Expected],
+    matching: Matching,
+    remarks: Remarks,
+) -> list[Entry]:
+    """Return the handed-in cells in their order, of each expected one at most one."""
+    chosen, dropped = {}, set()
+    for number, indices in matching.cells.items():
+        want = expected[number]
+        keep = _kept(want, [(index, cells[index]) for index in indices])
+        chosen[number] = keep[0] if want.role == GIVEN else keep[-1]
+        dropped |= set(indices) - set(keep)
+        if len(indices) > 1:
+            _remark_on_doubles(want, len(indices), len(keep), remarks)
+    asked_for = frozenset().union(*(want.asked_for for want in expected))
+    entries = []
+    for index, cell in enumerate(cells):
+        number = matching.owners.get(index)
+        if index in dropped:
+            want = expected[number]
+            if want.is_locked and _holds_an_answer(want, cell, asked_for):
+                entries.append(Entry(None, Cell(CODE, cell.text)))
+            continue
+        if number is None or chosen[number] != index:
+            entries.append(Entry(None, _as_own(cell, expected, number)))
+            continue
+        want = expected[number]
+        if want.is_locked and not _is_untouched(want, cell):
+            if _holds_an_answer(want, cell, asked_for):
+                entries.append(Entry(None, Cell(CODE, cell.text)))
+                remarks.add(
+                    want.name,
+                    "was changed and defines an answer; what the learner wrote was run before "
+                    "the assignment's own cell.",
+                    "were changed and define answers; what the learner wrote was run before the "
+                    "assignment's own cells.",
+                )
+            else:
+                remarks.add(
+                    want.name,
+                    "was changed; the assignment's own was run.",
+                    "were changed; the assignment's own were run.",
+                )
+        if want.role != TEXT and cell.kind != want.cell.cell_type:
+            kind = {CODE: "code", RAW: "raw text"}.get(cell.kind, "text")
+            back = "code" if want.cell.cell_type == "code" else "text"
+            remarks.add(
+                want.name,
+                f"had been turned into {kind}; it was read as {back}.",
+                f"had been turned into {kind}; they were read as {back}.",
+            )
+        entries.append(Entry(number, cell))
+    return entries
+
+
+def _kept(want: Expected, found: Sequence[tuple[int, Cell]]) -> list[int]:
+    """Return which cells of one id are kept.
+
+    All answers but empty ones and copies: as in the learner's notebook, what comes last
+    counts, and the halves of a cell that was split work together. Of locked cells one.
+    """
+    if want.is_locked:
+        untouched = [index for index, cell in found if _is_untouched(want, cell)]
+        touched = [index for index, cell in found if not _is_untouched(want, cell)]
+        # Given cells come first and tests last, before and behind the answers.
+        one = untouched[:1] if want.role == GIVEN else untouched[-1:]
+        return one or touched[:1]
+    if want.role == TEXT:
+        return [index for index, _ in found]
+    answered: dict[str, int] = {}
+    for index, cell in found:
+        if cell.text.strip() and not same(cell.text, want.cell.source):
+            answered[cell.text] = index  # of equal ones the last
+    return sorted(answered.values()) or [found[-1][0]]
+
+
+def _remark_on_doubles(want: Expected, number: int, kept: int, remarks: Remarks) -> None:
+    if want.is_locked:
+        remarks.add(
+            want.name,
+            "stood there more than once; one was run.",
+            "stood there more than once; one of each was run.",
+        )
+    elif kept == 1:
+        remarks.add(
+            want.name,
+            "stood there more than once; the one answer was read, copies of it and of the empty "
+            "cell were dropped.",
+            "stood there more than once; the one answer to each was read, copies of it and of "
+            "the empty cell were dropped.",
+        )
+    else:
+        remarks.add(
+            want.name,
+            "stood there more than once, with different answers or in pieces; all were run in "
+            "their order, and what comes last counts.",
+            "stood there more than once, with different answers or in pieces; all were run in "
+            "their order, and what comes last counts.",
+        )
+
+
+def _as_own(cell: Cell, expected: Sequence[Expected], number: int | None) -> Cell:
+    """Return a cell as the learner's own; another piece of an answer has the answer's kind."""
+    if number is None:
+        return cell
+    return Cell(expected[number].cell.cell_type, cell.text, "", {}, cell.pictures)
+
+
+def _is_untouched(want: Expected, cell: Cell) -> bool:
+    return same(cell.text, want.released) or same(cell.text, want.cell.source)
+
+
+def _holds_an_answer(want: Expected, cell: Cell, asked_for: frozenset[str]) -> bool:
+    """Say whether the learner wrote an answer into a locked cell, as some editors let them."""
+    return bool((defined(cell.text) - defined(want.released)) & asked_for)
+
+
+def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[NotebookNode]:
+    """Return the notebook's cells, each with an id of its own."""
+    entries = list(entries)
+    used = {expected[e.number].id for e in entries if e.number is not None}
+    used |= {want.id for want in expected}
+    cells, own = [], 0
+    for entry in entries:
+        if entry.number is not None:
+            cells.append(_assigned(entry.cell, expected[entry.number]))
+            continue
+        cell_id = entry.cell.id
+        while not cell_id or cell_id in used:
+            own += 1
+            cell_id = f"own-{own}"
+        used.add(cell_id)
+        cells.append(_new(entry.cell.kind, entry.cell.text, cell_id, entry.cell.pictures))
+    return cells
+
+
+def _assigned(cell: Cell | None, want: Expected) -> NotebookNode:
+    """Return a cell of the assignment, with the learner's text if it is theirs to write."""
+    text, pictures = want.cell.source, {}
+    if want.role == TEXT or (want.role == ANSWER and cell is not None):
+        pictures = cell.pictures
+        # An empty answer is the stub to the letter, so that nbgrader knows it by its checksum.
+        text = cell.text if not same(cell.text, text) else text
+    elif (
+        want.role == ANSWER
+        and want.cell.cell_type == "code"
+        and not want.cell.metadata.nbgrader.grade
+    ):
+        text = NOT_HANDED_IN
+    built = _new(want.cell.cell_type, text, want.id or want.name, pictures)
+    built.metadata = copy.deepcopy(want.cell.metadata)
+    return built
+
+
+def _new(kind: str, text: str, cell_id: str, pictures: object) -> NotebookNode:
+    # nbformat's own makers validate each cell, which takes longer than all the rest.
+    cell = NotebookNode(id=cell_id, cell_type=kind, metadata=NotebookNode(), source=text)
+    if kind == CODE:
+        cell.update(execution_count=None, outputs=[])
+    elif pictures:
+        cell.attachments = nbformat.from_dict(pictures)
+    return cell

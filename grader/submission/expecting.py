@@ -1,0 +1,110 @@
+"""The cells of an assignment: what each is for, and by what it can be recognised."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import ClearHiddenTests
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
+
+TEXT = "text"  #: belongs to nobody: the wording of a task
+GIVEN = "given"  #: cannot be edited, gives no points of itself
+ANSWER = "answer"  #: the learner writes it
+TEST = "test"  #: cannot be edited and gives points
+
+#: Longer texts are not searched for names: no answer has this length.
+MOST_SEARCHED = 100_000
+
+_HIDDEN_BEGIN = ClearHiddenTests.begin_test_delimeter.default_value
+_HIDDEN_END = ClearHiddenTests.end_test_delimeter.default_value
+
+# By lines and not by Python's own parser, which a learner's text could bring down.
+_DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
+_ASSIGNED = re.compile(r"^(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*=(?!=)", re.MULTILINE)
+# A stub says "# weights_shape = ( , )" for a value it asks for.
+_ASKED_FOR = re.compile(r"^# (\w+) =", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One cell of the instructor's notebook."""
+
+    cell: NotebookNode
+    name: str  #: nbgrader's id of it, else the notebook format's
+    role: str  #: `TEXT`, `GIVEN`, `ANSWER` or `TEST`
+    released: str  #: its text as learners get it
+    asked_for: frozenset[str]  #: the names that its stub asks for
+    block: int  #: counts the groups of cells that each end with tests
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether learners cannot edit it."""
+        return self.role in (GIVEN, TEST)
+
+    @property
+    def id(self) -> str:
+        """The notebook format's id, or ""."""
+        return self.cell.get("id", "")
+
+
+def expected_cells(source: NotebookNode) -> list[Expected]:
+    """Return the cells of the instructor's notebook, which has no solutions in it any more."""
+    cells, block, ended = [], 0, False
+    for cell in source.cells:
+        role = _role(cell)
+        if ended and role in (GIVEN, ANSWER):
+            block += 1
+        if role != TEXT:
+            ended = role == TEST
+        name = cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", "")
+        asked_for = frozenset()
+        if role == ANSWER and cell.cell_type == "code":
+            asked_for = defined(cell.source) | frozenset(_ASKED_FOR.findall(cell.source))
+        cells.append(Expected(cell, name, role, _without_hidden(cell.source), asked_for, block))
+    return cells
+
+
+def defined(text: str) -> frozenset[str]:
+    """Return the names that the lines of a cell define.
+
+    Examples
+    --------
+    >>> sorted(defined("a, b = 1, 2\\ndef f(x):\\n    c = x == 1\\n    return c"))
+    ['a', 'b', 'f']
+    """
+    if len(text) > MOST_SEARCHED:
+        return frozenset()
+    assigned = [name.strip() for names in _ASSIGNED.findall(text) for name in names.split(",")]
+    return frozenset(_DEFINED.findall(text)) | frozenset(assigned)
+
+
+def same(one: str, other: str) -> bool:
+    """Say whether two texts are the same but for white space where nobody sees it."""
+    return visible(one) == visible(other)
+
+
+def visible(text: str) -> str:
+    """Return the text without white space at its ends and at the ends of its lines."""
+    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
+
+
+def _role(cell: NotebookNode) -> str:
+    if is_solution(cell):
+        return ANSWER
+    if is_grade(cell):
+        return TEST
+    return GIVEN if is_locked(cell) or is_task(cell) else TEXT
+
+
+def _without_hidden(source: str) -> str:
+    kept, hidden = [], False
+    for line in source.split("\n"):
+        if _HIDDEN_BEGIN in line:
+            hidden = True
+        elif _HIDDEN_END in line:
+            hidden = False
+        elif not hidden:
+            kept.append(line)
+    return "\n".join(kept)

@@ -1,0 +1,111 @@
+"""Personal numbers of the assignment `softmax-saturation`: each mistake shows for every learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attn_lib.mistakes import appearances
+from attn_lib.personal.softmax_saturation import (
+    INVISIBLE_IN_A_NORM,
+    INVISIBLE_ON_SMALL_SCORES,
+    random_scores,
+    two_scores,
+    weights_and_jacobians,
+)
+from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
+from attn_lib.targets import TARGETS
+
+LEARNERS = [f"learner {number}" for number in range(100)]
+
+
+def hidden_by(target, args, decimals, row=None):
+    """Return the mistakes that hardly change what a learner types in."""
+    right = np.asarray(TARGETS[target](*args))
+    found = set()
+    for mistake, wrong in appearances(target):
+        answer = np.asarray(wrong(*args))
+        if row is not None:
+            answer, against = answer[row], right[row]
+        else:
+            against = right
+        if not np.any(np.abs(answer - against) > 3 * 10.0**-decimals):
+            found.add(mistake.id)
+    return found
+
+
+@pytest.mark.parametrize("draw", [two_scores, weights_and_jacobians, random_scores])
+class TestDraws:
+    def test_they_depend_on_the_id_alone(self, draw):
+        assert [repr(draw(learner)) for learner in LEARNERS[:5]] == [
+            repr(draw(f" {learner.upper()} ")) for learner in LEARNERS[:5]
+        ]
+
+    def test_learners_rarely_share_them(self, draw):
+        assert len({repr(draw(learner)) for learner in LEARNERS}) > 95
+
+
+class TestTwoScores:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        own = two_scores(learner)
+        for gap in (own.gap, own.gap / own.temperature):
+            assert hidden_by("two_key_weight", (gap,), decimals=3) == set()
+
+    def test_the_scores_are_too_large_for_an_exponential_and_the_gap_is_short(self):
+        for learner in LEARNERS:
+            own = two_scores(learner)
+            with np.errstate(over="ignore"):
+                assert np.isinf(np.exp(own.low))
+            assert own.gap == pytest.approx(own.high - own.low)
+            assert own.gap == round(own.gap, 1)
+
+
+class TestWeightsAndJacobians:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        weights, _, row, key = weights_and_jacobians(learner)
+        assert hidden_by("softmax_jacobian", (weights[row],), decimals=3, row=key) == set()
+        hidden = hidden_by("softmax_jacobian_norm", (weights,), decimals=3)
+        assert hidden == set(INVISIBLE_IN_A_NORM)
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_the_rows_are_what_the_task_says(self, learner):
+        own = weights_and_jacobians(learner)
+        np.testing.assert_allclose(own.weights.sum(axis=1), 1)
+        np.testing.assert_allclose(own.weights, own.weights.round(3), atol=1e-12)
+        norms = softmax_jacobian_norm(own.weights)
+        equal = np.ptp(own.weights, axis=1) == 0
+        assert equal.sum() == 1
+        assert (norms < 0.01).sum() == 1
+        assert norms.max() > norms[equal][0] + 0.03  # the liveliest is another row
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_each_picture_belongs_to_one_row(self, learner):
+        own = weights_and_jacobians(learner)
+        assert sorted(own.row_of_jacobian) == [0, 1, 2, 3]
+        right = softmax_jacobian(own.weights)
+        np.testing.assert_array_equal(own.jacobians, right[own.row_of_jacobian])
+        apart = np.abs(right[:, None] - right).max(axis=(-1, -2)) + np.eye(4)
+        assert apart.min() > 0.06  # enough to be seen in a picture
+
+    def test_the_order_tells_nothing(self):
+        orders = [tuple(weights_and_jacobians(one).row_of_jacobian) for one in LEARNERS]
+        assert max(map(orders.count, orders)) < 15
+
+
+class TestRandomScores:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        d_k, scores = random_scores(learner)
+        for some in (scores, scores / np.sqrt(d_k)):
+            hidden = hidden_by("mean_largest_weight", (some,), decimals=2)
+            assert hidden == set(INVISIBLE_ON_SMALL_SCORES)
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_rows_without_the_scale_are_one_hot_here_and_there(self, learner):
+        d_k, scores = random_scores(learner)
+        largest = softmax(scores).max(axis=-1)
+        assert 5 <= (largest > 0.99).sum() <= 45
+        assert np.abs(largest - 0.99).min() > 0.0005  # rounding does not move a row
+        assert largest.mean() - softmax(scores / np.sqrt(d_k)).max(axis=-1).mean() > 0.3

@@ -1,0 +1,87 @@
+"""The guides for learners and instructors: their commands, files and counts exist."""
+
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+from tests.book.test_assignments import CHAPTERS
+
+GUIDES = ["how-to-use", "instructor-guide"]
+
+
+@pytest.fixture(scope="module")
+def source(root):
+    return lambda page: (root / "book" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def commands(text):
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return "\n".join(blocks).splitlines() + re.findall(r"`((?:make|pip|jupyter)\b[^`\n]*)`", text)
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_the_targets_of_make_exist(root, source, page):
+    named = {line.split()[1] for line in commands(source(page)) if re.match(r"make \w", line)}
+    assert named
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    assert named <= set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+
+
+@pytest.mark.parametrize("page", GUIDES)
+def test_the_graders_commands_and_options_exist(root, source, page):
+    lines = [line for line in commands(source(page)) if "-m grader" in line]
+    assert lines
+    for line in lines:
+        command, assignment, *options = line.partition("-m grader ")[2].split()
+        assert (root / "solutions" / assignment / f"{assignment}.ipynb").is_file()
+        shown = subprocess.run(
+            [sys.executable, "-m", "grader", command, "--help"],
+            cwd=root, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        assert "ASSIGNMENT" in shown
+        assert [option for option in options if option not in shown] == []
+
+
+def test_the_python_that_is_needed_is_the_one_that_is_stated(root, source):
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = re.search(r"Python (\d+\.\d+) or newer", source("how-to-use"))[1]
+    assert project["requires-python"] == f">={version}"
+    assert 'pip install ".[exercises]"' in source("how-to-use")
+    assert "exercises" in project["optional-dependencies"]
+
+
+def test_most_chapters_open_with_two_questions_from_before(root, source):
+    assert "Most chapters open with two questions" in source("how-to-use")
+    with_questions = [name for name in CHAPTERS if "## Two questions from before" in source(name)]
+    assert len(with_questions) > len(CHAPTERS) / 2
+    for name in with_questions:
+        section = source(name).partition("## Two questions from before")[2].partition("\n## ")[0]
+        assert section.count(":::{quiz}") == 2, name
+
+
+@pytest.mark.parametrize("path", ["submitted/ada", "feedback/ada", "gradebook.db", "grades.csv"])
+def test_what_learners_hand_in_is_never_committed(root, source, path):
+    assert path.partition("/")[0] in source("instructor-guide")
+    if (root / ".git").exists():
+        ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=root, check=False)
+        assert ignored.returncode == 0
+
+
+def test_learners_can_build_and_work_without_the_answers(root, tmp_path):
+    # `make book` and `make lab` name neither solutions nor tests when those are not there.
+    for name in ("Makefile", "requirements.txt", "pyproject.toml"):
+        (tmp_path / name).write_bytes((root / name).read_bytes())
+    for target in ("book", "lab"):
+        planned = subprocess.run(
+            ["make", "--dry-run", target], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+        assert not re.search(r"\b(solutions|tests|_class)\b", planned)
+
+
+def test_instructors_learn_what_to_keep_back(source):
+    text = source("instructor-guide")
+    assert "without `solutions`, `tests` and `_class`, which hold answers" in text
+    assert "Learners' code runs on your machine as the user who grades" in text

@@ -1,0 +1,10 @@
+"""A penalty for late work, as a course may configure it."""
+
+from __future__ import annotations
+
+from nbgrader.plugins import BasePlugin
+
+
+class PointAnHour(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return total_seconds_late / 3600

@@ -1,0 +1,179 @@
+"""The commands that grade: what they print, write and return, with the real judge."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from grader import __main__ as commands
+from grader import gradebook, journal
+from grader.course import EXERCISES, ROOT
+
+ASSIGNMENT = "dot-products"
+NOTEBOOK = f"{ASSIGNMENT}.ipynb"
+STUB = (EXERCISES / ASSIGNMENT / NOTEBOOK).read_bytes()
+NO_NOTEBOOKS = {
+    "empty": b"",
+    "text": b"def softmax(scores): ...",
+    "list": b"[]",
+    "bytes": b"\xff\xfe\x00",
+    "cells-are-a-number": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 3}',
+}
+
+
+@pytest.fixture
+def hand_in(tmp_path):
+    """Write a student's file below the folder `submitted`."""
+
+    def write(student: str, content: bytes, name: str = NOTEBOOK) -> None:
+        path = tmp_path / "submitted" / student / ASSIGNMENT / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+    return write
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """Run a command on the folder and return its exit status and what it printed."""
+
+    def main(command: str, *arguments: str) -> tuple[int, str, str]:
+        where = ["--into", str(tmp_path)]
+        if command in ("grade", "autograde"):
+            where += ["--submitted", str(tmp_path / "submitted")]
+        status = commands.main([command, ASSIGNMENT, *where, *arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return main
+
+
+def grades(folder: Path) -> dict[str, dict[str, str]]:
+    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_from_grading_to_the_report(hand_in, run, tmp_path):
+    """Stubs, good for nothing, and files that are no notebooks, in plain words."""
+    for student, content in NO_NOTEBOOKS.items():
+        hand_in(student, content)
+    hand_in("ada", STUB)
+    hand_in("bo", STUB, "Dot Products (1).ipynb")
+    hand_in("cleo", STUB, "b.ipynb")
+    hand_in("cleo", STUB, "a.ipynb")
+    (tmp_path / "submitted" / "dan").mkdir()
+
+    status, out, err = run("grade")
+
+    assert (status, err) == (1, "")
+    assert "Error" not in out
+    assert "bo: Found 'Dot Products (1).ipynb', taken for dot-products.ipynb." in out
+    assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
+    assert "7 could not be graded." in out
+    rows = grades(tmp_path)
+    assert {s for s, row in rows.items() if row["score"] == "0.0"} == {"ada", "bo"}
+    for student in NO_NOTEBOOKS:
+        assert rows[student]["status"].startswith("failed: the file "), student
+        assert rows[student]["score"] == ""
+    assert rows["cleo"]["status"].startswith("failed: found 'a.ipynb' and 'b.ipynb'")
+    assert rows["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
+    assert sorted(gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
+    page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
+
+    assert run("feedback", "--student", "a*") == (0, f"1 pages in {tmp_path / 'feedback'}.\n", "")
+    status, out, _ = run("export", "--format", "moodle")
+    assert (status, out) == (0, f"9 students in {tmp_path / 'grades-moodle.csv'}.\n")
+    status, out, _ = run("report")
+    assert (status, out) == (0, f"{tmp_path / 'report-dot-products.html'}\n")
+    assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
+
+
+def test_a_file_that_is_no_notebook_leaves_nothing_of_an_earlier_grading(hand_in, run, tmp_path):
+    hand_in("dora", STUB)
+    assert run("grade")[0] == 0
+    other = tmp_path / "feedback" / "dora" / "another" / "x.html"
+    other.parent.mkdir()
+    other.write_text("of another assignment")
+    hand_in("dora", b"{}")
+    assert run("grade")[0] == 1
+    assert grades(tmp_path)["dora"]["score"] == ""
+    assert gradebook.read(gradebook.database(tmp_path), ASSIGNMENT) == {}
+    assert not (tmp_path / "autograded" / "dora").exists()
+    assert [path.name for path in (tmp_path / "feedback" / "dora").iterdir()] == ["another"]
+
+
+def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, tmp_path):
+    notebook = nbformat.reads(STUB.decode("utf-8"), as_version=4)
+    next(cell for cell in notebook.cells if cell.id == "in-words").source = "Because."
+    hand_in("ada", nbformat.writes(notebook).encode("utf-8"))
+    assert run("autograde")[0] == 0
+    assert not (tmp_path / "feedback").exists()
+    with Gradebook(gradebook.database(tmp_path)) as book:
+        grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+        assert grade.needs_manual_grade
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.db.commit()
+    assert run("grade")[1].splitlines()[1].split() == ["ada", "1.5", "of", "20", "graded"]
+    assert grades(tmp_path)["ada"]["in-words"] == "1.5"
+    page = tmp_path / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+    assert "Score: 1.5 / 20.0" in page.read_text(encoding="utf-8")
+
+
+def test_what_there_is_not_is_told(hand_in, run, tmp_path):
+    status, out, err = run("autograde")
+    assert (status, out) == (2, "")
+    assert err == f"expected a folder of submissions, found no {tmp_path / 'submitted'}.\n"
+    hand_in("ada", STUB)
+    status, out, err = run("autograde", "--student", "b*")
+    assert (status, out) == (2, "")
+    assert err == f"'b*' matches no folder in {tmp_path / 'submitted'}.\n"
+    status, out, err = run("autograde", "--db", "sqlite:////no/such/folder/gradebook.db")
+    assert (status, out) == (2, "")
+    assert err == "the gradebook could not be used: unable to open database file\n"
+    with journal.Journal(journal.path_in(tmp_path, ASSIGNMENT)):
+        status, out, err = run("autograde")
+    assert (status, out) == (2, "")
+    assert "found another run" in err
+
+
+def test_without_a_sandbox_nothing_is_graded_and_it_says_how_to_get_one(hand_in, tmp_path):
+    hand_in("ada", STUB)
+    command = [sys.executable, "-m", "grader", "autograde", ASSIGNMENT, "--into", str(tmp_path)]
+    done = subprocess.run(
+        [*command, "--submitted", str(tmp_path / "submitted")],
+        cwd=ROOT,
+        env=os.environ | {"PATH": "/no/such/folder"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "apt-get install bubblewrap" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert gradebook.read(gradebook.database(tmp_path), ASSIGNMENT) == {}
+    assert list(journal.read(journal.path_in(tmp_path, ASSIGNMENT))) == []
+
+
+def test_without_isolation_it_warns(hand_in, run):
+    hand_in("ada", STUB)
+    status, out, err = run("autograde", "--isolation", "none", "--workers", "1")
+    assert status == 0
+    assert "1 submissions graded" in out
+    assert err.startswith("WARNING: isolation is none. Learners' code runs unprotected")
+
+
+@pytest.mark.parametrize("number", ["0", "-1"])
+def test_a_number_of_workers_is_positive(run, capsys, number):
+    with pytest.raises(SystemExit) as stop:
+        run("autograde", "--workers", number)
+    assert stop.value.code == 2
+    assert "expected a number from 1 on" in capsys.readouterr().err

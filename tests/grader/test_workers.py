@@ -1,0 +1,83 @@
+"""Worker processes: what they return, and what becomes of a job whose worker dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+
+import pytest
+
+from grader.workers import CannotWork, Done, LocalWorkers
+
+DOUBLE = "tests.grader.odd_jobs:double"
+PROCESS = "tests.grader.odd_jobs:process"
+OBEY = "tests.grader.odd_jobs:obey"
+
+
+def run(function: str, jobs: dict[str, dict], number: int = 2, seconds: float = 60) -> dict:
+    with LocalWorkers(function, number, seconds) as workers:
+        return {done.name: done for done in workers.run(jobs.items())}
+
+
+def test_each_job_is_done_once():
+    done = run(DOUBLE, {str(n): {"text": f"<{n}>"} for n in range(20)})
+    assert done == {str(n): Done(str(n), f"<{n}><{n}>") for n in range(20)}
+
+
+def test_workers_are_so_many_processes_and_are_gone_afterwards():
+    before = set(multiprocessing.active_children())
+    done = run(PROCESS, {str(n): {} for n in range(12)}, number=3)
+    assert len({d.result for d in done.values()}) == 3
+    assert set(multiprocessing.active_children()) == before
+
+
+def test_jobs_are_taken_only_when_a_worker_is_free():
+    taken = []
+
+    def jobs():
+        for n in range(10):
+            taken.append(n)
+            yield str(n), {"text": "x"}
+
+    with LocalWorkers(DOUBLE, 2) as workers:
+        ahead = [len(taken) - number for number, _ in enumerate(workers.run(jobs()), start=1)]
+    assert max(ahead) <= 2
+    assert len(ahead) == 10
+
+
+def test_a_job_whose_worker_died_is_done_by_another_one(tmp_path):
+    jobs = {"a": {"order": "die once", "argument": str(tmp_path / "mark")}, "b": {"order": "b"}}
+    assert run(OBEY, jobs) == {"a": Done("a", "die once"), "b": Done("b", "b")}
+
+
+def test_a_job_that_kills_its_worker_twice_is_given_up_and_no_other_is():
+    jobs = {"a": {"order": "die"}, "e": {"order": "exit", "argument": 3}}
+    jobs |= {str(n): {"order": str(n)} for n in range(6)}
+    done = run(OBEY, jobs)
+    assert done.pop("a") == Done("a", None, "its worker was killed by SIGKILL, tried 2 times")
+    assert done.pop("e") == Done("e", None, "its worker ended with status 3, tried 2 times")
+    assert done == {str(n): Done(str(n), str(n)) for n in range(6)}
+
+
+def test_what_a_job_raises_is_told():
+    done = run(OBEY, {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}, number=1)
+    assert done["a"] == Done("a", None, "ValueError: no 7, tried 2 times")
+    assert done["b"].result == "b"
+
+
+def test_a_job_that_takes_too_long_is_given_up():
+    jobs = {"a": {"order": "sleep", "argument": 600}, "b": {"order": "b"}}
+    done = run(OBEY, jobs, seconds=3)
+    assert done["a"] == Done("a", None, "it was not done within 3 s, tried 2 times")
+    assert done["b"].result == "b"
+
+
+def test_a_run_ends_when_no_job_can_be_done():
+    jobs = {str(n): {"order": "cannot", "argument": "no sandbox"} for n in range(3)}
+    with pytest.raises(CannotWork, match=re.escape("no sandbox")):
+        run(OBEY, jobs)
+
+
+def test_a_function_that_is_not_there_ends_the_run():
+    with pytest.raises(CannotWork, match="no_such_module"):
+        run("no_such_module:f", {"a": {}})

@@ -1,0 +1,73 @@
+"""What a page of the book weighs."""
+
+from __future__ import annotations
+
+import base64
+import doctest
+
+import pytest
+
+from tools import page_sizes
+
+PICTURE = base64.b64encode(b"x" * 300).decode()
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A book of two pages: one with pictures, one with none."""
+    files = {
+        "index.html": "<p>Start</p>",
+        "book/pictures.html": (
+            '<link rel="stylesheet" href="../_static/a.css"><link rel="next" href="next.html">'
+            '<script src="../searchindex.js"></script>'
+            f'<img src="data:image/webp;base64,{PICTURE}"><img src="../_images/plot.png">'
+            '<img src="https://a.org/b.png"><a href="next.html">next</a>'
+        ),
+        "book/next.html": "<p>Next</p>",
+        "searchindex.js": "s" * 900,
+        "_static/a.css": "c" * 70,
+        "_static/template.html": "<p>The theme's own</p>",
+        "_images/plot.png": "p" * 500,
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_themes_templates_are_no_pages(book):
+    assert page_sizes.pages(book) == ["book/next.html", "book/pictures.html", "index.html"]
+
+
+def test_a_page_weighs_its_html_and_the_files_it_does_not_share(book):
+    size = page_sizes.measure(book, "book/pictures.html")
+    html = (book / "book" / "pictures.html").stat().st_size
+    assert (size.html, size.files, size.own) == (html, 500, html + 500)
+    assert (size.pictures, size.frames) == (len("data:image/webp;base64,") + len(PICTURE), 1)
+    assert 0 < size.sent < html
+
+
+def test_shared_files_are_listed_apart(book):
+    assert page_sizes.shared(book) == {"_static/a.css": 70, "searchindex.js": 900}
+    lines = list(page_sizes.report(book))
+    assert any(line.startswith("book/pictures.html ") for line in lines)
+    assert "shared by all, loaded once: 1 kB, of which" in lines
+
+
+def test_a_page_over_the_limit_fails(book, monkeypatch, capsys):
+    assert page_sizes.main([str(book)]) == 0
+    monkeypatch.setattr(page_sizes, "LIMIT", 800)
+    assert page_sizes.main([str(book)]) == 1
+    heavy = [line for line in capsys.readouterr().out.splitlines() if "over the limit" in line]
+    assert [line.split()[0] for line in heavy] == ["book/pictures.html"]
+
+
+def test_a_missing_book_is_told(tmp_path, capsys):
+    assert page_sizes.main([str(tmp_path)]) == 1
+    assert "run make book" in capsys.readouterr().err
+
+
+def test_examples():
+    results = doctest.testmod(page_sizes)
+    assert results.attempted
+    assert not results.failed
