@@ -69,11 +69,12 @@ def results(
     found = []
     for student in sorted(lines.keys() | entries.keys() if students is None else students):
         entry, line = entries.get(student), lines.get(student)
-        if line is not None and line.status == FAILED:
+        # A failure leaves no entry. If there is one, nbgrader's own command graded it since.
+        if line is not None and line.status == FAILED and entry is None:
             found.append(Result(student, None, problem=line.reason, remarks=line.remarks))
         elif entry is None:
             found.append(Result(student, None, problem="it is not graded yet"))
-        elif line is None:  # graded by nbgrader's own command
+        elif line is None or line.status == FAILED:
             found.append(Result(student, entry))
         else:
             found.append(

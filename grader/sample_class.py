@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from grader.answer_files import write_class
 from grader.course import ROOT
 from grader.digests import course_digest
 from grader.grading import Graded, grade
 from grader.pipeline import Run
 from grader.release import generate
-from grader.submissions import write_class
 from grader.summary import figures
 
 ASSIGNMENT = "dot-products"

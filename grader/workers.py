@@ -95,6 +95,7 @@ class LocalWorkers:
         self._context = multiprocessing.get_context("forkserver")
         self._workers: list[_Worker] = []
         self._starting: threading.Thread | None = None
+        self._not_started: Exception | None = None
 
     def __enter__(self) -> LocalWorkers:
         get_ready(self.function)
@@ -118,9 +119,14 @@ class LocalWorkers:
         Raises
         ------
         CannotWork
-            If a job says that no job can be done here.
+            If a job says that no job can be done here, or the workers cannot be started.
         """
         self._starting.join()
+        if self._not_started is not None:
+            raise CannotWork(
+                f"expected {self.number} worker processes, could start {len(self._workers)}: "
+                f"{self._not_started}."
+            ) from self._not_started
         waiting, again = iter(jobs), []
         while True:
             for worker in self._workers:
@@ -143,8 +149,11 @@ class LocalWorkers:
                     yield done
 
     def _start_all(self) -> None:
-        for _ in range(self.number):
-            self._workers.append(self._start())
+        try:
+            for _ in range(self.number):
+                self._workers.append(self._start())
+        except Exception as problem:  # this is a thread of its own; `run` raises it
+            self._not_started = problem
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()

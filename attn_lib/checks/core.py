@@ -202,7 +202,11 @@ class Checks:
                 "np.random.default_rng(seed) and measure them."
             )
             return self._record(name, problem, given=given)
-        tolerance = (0.0, STANDARD_ERRORS * standard_error)
+        # Half of it relative, so that a wrong experiment, whose noise grows with its result, is
+        # told by its mistake too. For the right number the halves add up to the whole.
+        bound = STANDARD_ERRORS * standard_error / 2
+        right = abs(float(TARGETS[target](*target_args)))
+        tolerance = (bound / right, bound) if right else (0.0, 2 * bound)
         for seed, estimate in zip(seeds, estimates, strict=False):
             self._compare(
                 name,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from attn_lib import scaled_dot_product_attention
-from attn_lib.checks.comparison import difference
 from attn_lib.checks import Checks, ChecksFailed, named_mistakes
+from attn_lib.checks.comparison import difference
 from attn_lib.checks.results import WIDTH
 from attn_lib.mistakes import catalogue
 

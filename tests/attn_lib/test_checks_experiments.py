@@ -72,6 +72,13 @@ class TestEstimate:
         assert "sd-for-variance; see the book, variance-growth#" in told
         assert f"f on shapes {D_K}, {N}, 1: expected 7, got 2.6" in told
 
+    def test_a_larger_result_is_noisier_and_its_mistake_named_all_the_same(self):
+        def sum_of_variances(d_k, n, seed):
+            q, k = normal(np.random.default_rng(seed), d_k, n)
+            return np.var((q + k).sum(axis=-1))
+
+        assert "variances-added; see the book" in estimated(sum_of_variances)
+
     def test_the_bound_is_that_many_standard_errors(self):
         def off(errors):
             return lambda d_k, n, seed: d_k + STANDARD_ERROR * (errors - 0.01 * seed)

@@ -22,13 +22,13 @@ from traitlets.config import Config
 
 from grader import __main__ as commands
 from grader import gradebook, sample_class
+from grader.answer_files import fill, read_answers
 from grader.course import nbgrader_for
 from grader.export import FORMULA_STARTS
 from grader.grading import grade
 from grader.pipeline import Run
 from grader.release import generate
 from grader.results import Result
-from grader.submissions import fill, read_answers
 from grader.summary import table
 from tests.exercises.notebook import read, secret_lines
 from tests.grader.rows import rows

@@ -95,10 +95,9 @@ class Trial:
 
     def _estimated(self) -> Callable[..., float]:
         look = self.looks[0]
-        wrong = float(look.answer(self.wrong))
-        return lambda *args: (
-            wrong + 0.1 * look.tolerance[1] * np.random.default_rng(args[-1]).uniform()
-        )
+        wrong, (relative, absolute) = float(look.answer(self.wrong)), look.tolerance
+        noise = 0.1 * (relative * abs(wrong) + absolute)
+        return lambda *args: wrong + noise * np.random.default_rng(args[-1]).uniform()
 
     def _drawn(self, reference: Callable[..., Any]) -> Callable[..., Any]:
         def draw(*args: Any) -> Any:
@@ -142,45 +141,45 @@ def try_out(
         return run(cells, answers, put=put, without=drawings - affected)
 
 
-def rows(proof: Proof, learner: str = LEARNER) -> list[Row]:
-    """Return what became of every mistake in one assignment."""
+def row_of(proof: Proof, trial: Trial, recording: Recording, result: Run) -> Row:
+    """Return what became of a mistake that was tried out."""
+    full = recording.result.scores[trial.cell]
+    return Row(
+        proof.assignment,
+        trial.cell.removesuffix("-tests"),
+        trial.name,
+        trial.mistake.id,
+        full - result.scores[trial.cell],
+        full,
+        " ".join(result.mistakes(trial.cell)),
+    )
+
+
+def rows(proof: Proof) -> list[Row]:
+    """Return what became of every mistake that shows in one assignment."""
     cells = read(ROOT / "solutions" / proof.assignment / f"{proof.assignment}.ipynb")
-    answers = {"learner-id": f"learner_id = {learner!r}"}
+    answers = {"learner-id": f"learner_id = {LEARNER!r}"}
     recording = record(cells, answers)
-    found = []
-    for trial in trials(recording):
-        if not trial.parts:  # argued in the proof
-            continue
-        result = try_out(trial, proof, cells, recording, answers)
-        full = recording.result.scores[trial.cell]
-        found.append(
-            Row(
-                proof.assignment,
-                trial.cell.removesuffix("-tests"),
-                trial.name,
-                trial.mistake.id,
-                full - result.scores[trial.cell],
-                full,
-                " ".join(result.mistakes(trial.cell)),
-            )
-        )
-    return found
+    return [
+        row_of(proof, trial, recording, try_out(trial, proof, cells, recording, answers))
+        for trial in trials(recording)
+        if trial.parts  # the others are argued in the proof
+    ]
 
 
-def as_csv() -> str:
-    """Return the whole matrix."""
+def as_csv(found: list[Row]) -> str:
+    """Return rows as the table in the book holds them."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Row))
-    for proof in proofs().values():
-        writer.writerows(astuple(row) for row in rows(proof))
+    writer.writerows(astuple(row) for row in found)
     return out.getvalue()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"write {TABLE.name}")
-    matrix = as_csv()
+    matrix = as_csv([row for proof in proofs().values() for row in rows(proof)])
     if parser.parse_args().write:
         TABLE.write_text(matrix, encoding="utf-8")
     print(matrix, end="")

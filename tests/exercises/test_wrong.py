@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+
 import pytest
 from nbgrader.utils import is_solution
 
 from attn_lib.mistakes import appearances
-from tests.exercises.matrix import TABLE, as_csv, trials, try_out
+from tests.exercises.matrix import LEARNER, TABLE, as_csv, row_of, trials, try_out
 from tests.exercises.notebook import run
 from tests.exercises.proof import proofs
 from tests.exercises.recording import record
 
-LEARNERS = ["ada", "grace", "alan"]
+LEARNERS = [LEARNER, "grace", "alan"]
 SLIPS = [(name, slip) for name, proof in proofs().items() for slip in proof.slips]
 
 
@@ -82,6 +84,7 @@ class TestMistakes:
     def test_each_loses_exactly_its_points_and_is_named(self, source, proof, points):
         tried: set[tuple[str, str]] = set()
         seen: set[tuple[str, str]] = set()
+        rows = []
         for learner in LEARNERS:
             answers = {"learner-id": f"learner_id = {learner!r}"}
             recording = record(source, answers)
@@ -96,6 +99,8 @@ class TestMistakes:
                     continue
                 seen.add(where)
                 result = try_out(trial, proof, source, recording, answers)
+                if learner == LEARNER:
+                    rows.append(row_of(proof, trial, recording, result))
                 lost = {i for i, part in enumerate(result.parts[trial.cell]) if not part.passed}
                 assert lost == trial.parts, f"{told}: {result.reports[trial.cell]}"
                 paid = sum(result.parts[trial.cell][i].points for i in lost)
@@ -117,6 +122,13 @@ class TestMistakes:
         }
         assert tried - seen == set().union(*argued.values())
         assert all(argued.values()), argued
+        in_book = TABLE.read_text(encoding="utf-8").splitlines()
+        of_assignment = [line for line in in_book if line.startswith(f"{proof.assignment},")]
+        assert of_assignment == as_csv(rows).splitlines()[1:], "python -m tests.exercises.matrix"
+
+    def test_the_table_in_the_book_is_of_these_assignments(self):
+        with TABLE.open(encoding="utf-8", newline="") as file:
+            assert {row["assignment"] for row in csv.DictReader(file)} == set(proofs())
 
     def test_mistakes_that_cannot_show_are_argued(self, proof):
         assert all(len(reason.split()) > 3 for reason in proof.unseen.values())
@@ -160,7 +172,3 @@ class TestSlips:
         for cell in source:
             if is_solution(cell) and cell.cell_type == "code" and cell.id != "learner-id":
                 assert any(slip.cell == cell.id for slip in proof.slips.values()), cell.id
-
-
-def test_the_matrix_in_the_book_is_this_one():
-    assert TABLE.read_text(encoding="utf-8") == as_csv()

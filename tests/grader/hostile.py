@@ -192,7 +192,8 @@ SECRETS = {
         """
 import os, attn_lib
 found = []
-for folder in (os.path.dirname(os.path.dirname(attn_lib.__file__)), "/home", "/root", "/srv", "/var"):
+course = os.path.dirname(os.path.dirname(attn_lib.__file__))
+for folder in (course, "/home", "/root", "/srv", "/var"):
     for place, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in (".venv", ".pyenv")]
         found += [name for name in names if name.endswith((".ipynb", ".db", ".csv"))]
@@ -204,9 +205,10 @@ print("FOUND", found)
         """
 import os, attn_lib
 course = os.path.dirname(os.path.dirname(attn_lib.__file__))
-print("BESIDE", sorted({*os.listdir(course)} - {".venv"}), sorted(os.listdir(os.path.join(course, "grader"))))
+print("BESIDE", sorted({*os.listdir(course)} - {".venv"}))
+print("GRADER", sorted(os.listdir(os.path.join(course, "grader"))))
 """,
-        says="BESIDE ['attn_lib', 'grader'] ['__init__.py', 'inside', 'limits.py', 'wire.py']",
+        says="GRADER ['__init__.py', 'inside', 'limits.py', 'wire.py']",
     ),
     "the password file read": Hostile("open('/etc/shadow').read()", says="Error"),
     "other processes looked at": Hostile(
@@ -561,7 +563,7 @@ class Trap:
     __repr__ = __str__
 """
         + FUNCTIONS.format("Trap()"),
-        says="its process ended",
+        says="it raised SystemExit",
     ),
     "an array of objects": Hostile(
         "import numpy as np\n" + FUNCTIONS.format("np.array([print, len], dtype=object)")

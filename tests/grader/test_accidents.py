@@ -7,11 +7,11 @@ import json
 import nbformat
 import pytest
 
+from grader.answer_files import fill, read_answers
 from grader.course import EXERCISES, SOLUTIONS
 from grader.judge import grade
 from grader.limits import Limits
 from grader.sandbox import Sandbox
-from grader.submissions import fill, read_answers
 from tests.grader.corpus.accidents import ACCIDENTS, POINTS, Accident
 
 ASSIGNMENT = "dot-products"

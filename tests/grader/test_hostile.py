@@ -12,11 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from grader.answer_files import fill, read_answers
 from grader.judge import grade
 from grader.limits import Limits
 from grader.release import generate
 from grader.sandbox import Sandbox
-from grader.submissions import fill, read_answers
 from grader.verdict import FAILED, Verdict
 from tests.grader.hostile import DAMAGE, EXHAUSTION, HOSTILE, PROTOCOL
 

@@ -10,11 +10,11 @@ import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from grader import judge as judge_module
+from grader.answer_files import fill, read_answers
 from grader.judge import CourseError, _checked_mark, grade, seed_of
 from grader.limits import Limits
 from grader.release import generate
 from grader.sandbox import Sandbox
-from grader.submissions import fill, read_answers
 from grader.verdict import FAILED, GRADED, REMARKS, Verdict
 
 ASSIGNMENT = "dot-products"

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 
 from grader import gradebook, journal
 from grader.course import SOLUTIONS, configuration
@@ -168,6 +169,21 @@ def test_a_re_grade_that_fails_leaves_no_score(room):
     room.hand_in("bo", "1.0")
     assert room.grade() == ["ada", "bo"]
     assert room.scores() == {"ada": None, "bo": 18, "cy": 9}
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_what_nbgrader_s_own_command_graded_after_a_failure_counts(room):
+    room.hand_in("ada", "no")
+    room.grade()
+    assert room.results()["ada"].status == "failed: no notebook"
+    with Gradebook(room.run.db_url, "attention") as book:
+        book.update_or_create_student("ada")
+        book.update_or_create_submission(ASSIGNMENT, "ada")
+        grade = book.find_grade("softmax-tests", ASSIGNMENT, ASSIGNMENT, "ada")
+        grade.auto_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    assert room.scores() == {"ada": 3}
+    assert room.results()["ada"].status == "to read"
 
 
 def test_without_a_sandbox_nothing_is_changed(room):

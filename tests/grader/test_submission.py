@@ -16,11 +16,11 @@ import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from attn_lib.checks import ChecksFailed
+from grader.answer_files import fill, read_answers
 from grader.course import EXERCISES, SOLUTIONS, assignments
 from grader.source import read_source
 from grader.submission import Unreadable, find, load, repair
 from grader.submission.reading import read
-from grader.submissions import fill, read_answers
 from tests.grader.corpus.accidents import (
     ACCIDENTS,
     ANSWERS,

@@ -81,3 +81,31 @@ def test_a_run_ends_when_no_job_can_be_done():
 def test_a_function_that_is_not_there_ends_the_run():
     with pytest.raises(CannotWork, match="no_such_module"):
         run("no_such_module:f", {"a": {}})
+
+
+def test_workers_that_cannot_be_started_end_the_run(monkeypatch):
+    started = []
+
+    def start(self):
+        started.append(self)
+        if len(started) > 1:
+            raise OSError("no more processes")
+        return real(self)
+
+    real = LocalWorkers._start
+    monkeypatch.setattr(LocalWorkers, "_start", start)
+    with pytest.raises(CannotWork, match="expected 3 worker processes, could start 1: no more pro"):
+        run(DOUBLE, {"a": {"text": "x"}}, number=3)
+
+
+def test_each_worker_is_warmed_up_before_its_first_job(tmp_path):
+    warm = ("tests.grader.odd_jobs:note", {"folder": str(tmp_path)})
+    with LocalWorkers(PROCESS, 2, warm=warm) as workers:
+        (done,) = workers.run([("b", {})])
+    assert done.result in {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_goes_wrong_while_warming_up_is_left_to_the_first_job():
+    warm = ("tests.grader.odd_jobs:obey", {"order": "raise", "argument": "cold"})
+    with LocalWorkers(DOUBLE, 1, warm=warm) as workers:
+        assert [done.result for done in workers.run([("b", {"text": "x"})])] == ["xx"]

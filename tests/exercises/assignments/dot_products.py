@@ -8,7 +8,7 @@ import numpy as np
 
 from attn_lib.personal.dot_products import INVISIBLE_BY_HAND, two_keys
 from attn_lib.targets import TARGETS, output_shape, weights_shape
-from grader.submissions import read_answers
+from grader.answer_files import read_answers
 from tests.exercises.proof import Proof, Slip
 
 ANSWERS = Path(__file__).resolve().parents[2] / "sample_class" / "answers"

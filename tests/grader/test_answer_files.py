@@ -5,8 +5,8 @@ from __future__ import annotations
 import nbformat
 import pytest
 
+from grader.answer_files import fill, read_answers, write_class
 from grader.course import EXERCISES
-from grader.submissions import fill, read_answers, write_class
 
 NOTEBOOK = EXERCISES / "dot-products" / "dot-products.ipynb"
 
