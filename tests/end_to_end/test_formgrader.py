@@ -1,0 +1,129 @@
+"""nbgrader's formgrader on a class that this course's grader has graded, in a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from grader import gradebook
+from grader.answer_files import write_class
+from grader.release import generate
+from tests.end_to_end.test_jupyterlab import PATIENCE, free_port, wait_until_it_answers
+
+ASSIGNMENT = "dot-products"
+STUDENTS = ("divides-by-d-k", "full-marks-loops", "half-done")
+NEW = "rounds-midway"  # handed in, not graded yet
+
+
+@pytest.fixture(scope="module")
+def course(root, tmp_path_factory) -> Path:
+    """A copy of the course with a graded class of three and one more submission."""
+    folder = tmp_path_factory.mktemp("course")
+    shutil.copy(root / "nbgrader_config.py", folder)
+    for room in ("solutions", "grader", "attn_lib"):
+        shutil.copytree(root / room, folder / room)
+    answers = folder / "answers"
+    answers.mkdir()
+    for student in (*STUDENTS, NEW):
+        shutil.copy(root / f"tests/sample_class/answers/{student}.py", answers)
+    released = generate(ASSIGNMENT, folder / "released")
+    write_class(released, answers, folder / "submitted")
+    later = folder / "later"
+    shutil.move(folder / "submitted" / NEW, later / NEW)
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "grader", "grade", ASSIGNMENT),
+            *("--submitted", folder / "submitted", "--into", folder),
+        ],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shutil.move(later / NEW, folder / "submitted" / NEW)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(course, root):
+    """Where JupyterLab with nbgrader's formgrader answers."""
+    log, port = course / "server.log", free_port()
+    scripts = Path(sys.executable).parent
+    options = [
+        "--no-browser",
+        "--ip=127.0.0.1",
+        f"--port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=",
+        *(["--allow-root"] if os.getuid() == 0 else []),
+    ]
+    with log.open("w", encoding="utf-8") as output:
+        server = subprocess.Popen(
+            [scripts / "jupyter-lab", *options],
+            cwd=course,
+            env=os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until_it_answers(server, f"http://127.0.0.1:{port}", log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=PATIENCE)
+
+
+@pytest.fixture
+def page(chromium):
+    context = chromium.new_context(viewport={"width": 1300, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
+    yield page
+    context.close()
+
+
+def test_the_gradebook_shows_the_class(address, page, course):
+    page.goto(f"{address}/formgrader/manage_submissions/{ASSIGNMENT}")
+    row = page.locator("tr").filter(has_text="divides-by-d-k")
+    expect(row).to_contain_text("14 / 20")
+    expect(page.locator("tr").filter(has_text="full-marks-loops")).to_contain_text("18 / 20")
+    expect(page.locator("tr").filter(has_text=NEW)).to_contain_text("needs autograding")
+    page.screenshot(path=course / "class.png")
+
+
+def test_an_answer_in_words_gets_its_points(address, page, course):
+    page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
+    page.locator("a[href*='formgrader/submissions/']").first.click()
+    scores = page.locator("input.score")
+    expect(scores.first).to_be_visible()
+    last = scores.last
+    last.scroll_into_view_if_needed()
+    last.fill("1.5")
+    last.press("Tab")
+    expect(page.locator("#statusmessage, .save-icon").first).to_be_attached()
+    page.wait_for_timeout(1000)
+    page.screenshot(path=course / "words.png")
+    entries = gradebook.read(gradebook.database(course), ASSIGNMENT)
+    assert [entry.scores.get("in-words") for entry in entries.values()].count(1.5) == 1
+
+
+def test_its_button_grades_with_the_judge(address, page, course):
+    page.goto(f"{address}/formgrader/manage_submissions/{ASSIGNMENT}")
+    row = page.locator("tr").filter(has_text=NEW)
+    row.locator("td.autograde a").click()
+    dialog = page.locator(".modal-dialog").filter(has_text=re.compile("[Ss]uccess"))
+    expect(dialog).to_be_visible(timeout=PATIENCE * 1000)
+    page.screenshot(path=course / "button.png")
+    entry = gradebook.read(gradebook.database(course), ASSIGNMENT)[NEW]
+    assert sum(entry.scores.values()) == 17
+    graded = course / "autograded" / NEW / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    assert "weights-rounded-midway" in graded.read_text(encoding="utf-8")
