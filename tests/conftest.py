@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[1]
 # Chromium's own sandbox refuses to run as root; the rest keeps it from asking other hosts.
@@ -54,13 +56,11 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep together, when tests run side by side, what shares a long preparation."""
+    """Keep a file's tests together, when tests run side by side, where they share a server."""
     for item in items:
         room = item.path.relative_to(ROOT).parts[:2]
-        if room == ("tests", "book"):
-            item.add_marker(pytest.mark.xdist_group("book"))
-        elif room in (("tests", "end_to_end"), ("tests", "grader")):
-            item.add_marker(pytest.mark.xdist_group("classroom"))
+        if room in (("tests", "end_to_end"), ("tests", "grader")):
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")
@@ -76,9 +76,22 @@ def jupyter_book():
 
 
 @pytest.fixture(scope="session")
-def book_build(tmp_path_factory) -> Build:
-    """The course's book, built once from an empty folder; it may have failed."""
-    return run_jupyter_book(ROOT, tmp_path_factory.mktemp("book"))
+def book_build(tmp_path_factory, worker_id) -> Build:
+    """The course's book, built once from an empty folder; it may have failed.
+
+    Of several processes that run tests the first builds it, and the others wait.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        folder = folder.parent
+    record = folder / "book-build.json"
+    with FileLock(folder / "book-build.lock"):
+        if not record.exists():
+            (folder / "book").mkdir()
+            build = run_jupyter_book(ROOT, folder / "book")
+            record.write_text(json.dumps([build.status, build.output]), encoding="utf-8")
+    status, output = json.loads(record.read_text(encoding="utf-8"))
+    return Build(status, output, folder / "book" / "_build" / "html")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import functools
 import http.server
 import shutil
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -128,16 +129,30 @@ class WatchedPage:
         """How many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-    def axe(self, rules: list[str] | None = None) -> list[str]:
-        """What the accessibility checker finds, by all rules or by some, a line an element."""
+    def axe(
+        self,
+        rules: list[str] | None = None,
+        *,
+        without: str | None = None,
+        exclude: Sequence[str] = (),
+    ) -> list[str]:
+        """What the accessibility checker finds, a line an element.
+
+        By all rules, or by `rules`, or by all `without` one; on all of the page, or without the
+        elements that the selectors of `exclude` take.
+        """
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
         # Without preload axe does not fetch the style sheets, which file:// refuses.
         found = self.page.evaluate(
-            """runOnly => axe.run(document, {
-                 preload: false, resultTypes: ["violations"], runOnly,
+            """([exclude, runOnly, rules]) => axe.run({exclude}, {
+                 preload: false, resultTypes: ["violations"], runOnly, rules,
                })""",
-            {"type": "rule", "values": rules} if rules else {"type": "tag", "values": AXE_TAGS},
+            [
+                [[selector] for selector in exclude],
+                {"type": "rule", "values": rules} if rules else {"type": "tag", "values": AXE_TAGS},
+                {without: {"enabled": False}} if without else {},
+            ],
         )
         return [
             f"{violation['id']}: {violation['help']}: {node['html'][:200]}"

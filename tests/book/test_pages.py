@@ -22,6 +22,14 @@ for chapter in TOC["chapters"]:
 CHAPTERS = [f"{name}.html" for name in FILES]
 PAGES = [*CHAPTERS, "search.html"]
 
+#: Where a page shows one pattern again and again, the first is looked at: the reference's entries,
+#: and the grids and code of the museum, whose first room is looked at whole.
+ROOMS = [name for name in CHAPTERS if name.startswith("book/museum-")]
+REPEATED = {
+    "book/library.html": ["dl.py:nth-of-type(n+2)"],
+    **dict.fromkeys(ROOMS[1:], ["figure.museum", ".highlight"]),
+}
+
 for_each_page = pytest.mark.parametrize("name", PAGES)
 for_each_chapter = pytest.mark.parametrize("name", CHAPTERS)
 
@@ -46,7 +54,12 @@ def test_a_page_opens_cleanly_in_light_and_dark(watch, address, name, width):
     assert watched.theme() == "light"
     assert watched.overflow() <= 0
     assert watched.formulas_not_set() == []
-    assert watched.axe() == []
+    # Nothing has other colours on a phone.
+    repeated = REPEATED.get(name, [])
+    if width == 1280:
+        assert watched.axe(exclude=repeated) == []
+    else:
+        assert watched.axe(without="color-contrast", exclude=repeated) == []
 
     # The page follows the reader's system without being loaded again. Its colours change and
     # nothing else, so the checker need look at the contrast alone, where all is in sight.
@@ -54,7 +67,7 @@ def test_a_page_opens_cleanly_in_light_and_dark(watch, address, name, width):
     watched.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     assert watched.overflow() <= 0
     if width == 1280:
-        assert watched.axe(rules=["color-contrast"]) == []
+        assert watched.axe(rules=["color-contrast"], exclude=repeated) == []
     assert watched.problems == []
 
 
