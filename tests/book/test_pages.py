@@ -27,7 +27,7 @@ PAGES = [*CHAPTERS, "search.html"]
 ROOMS = [name for name in CHAPTERS if name.startswith("book/museum-")]
 REPEATED = {
     "book/library.html": ["dl.py:nth-of-type(n+2)"],
-    **dict.fromkeys(ROOMS[1:], ["figure.museum", ".highlight"]),
+    **{key: ["figure.museum", ".highlight"] for key in ROOMS[1:]},
 }
 
 for_each_page = pytest.mark.parametrize("name", PAGES)
