@@ -10,7 +10,8 @@ and with nothing beside them.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
 from pathlib import Path
 
 from jupyter_cache import get_cache
@@ -43,7 +44,9 @@ def _is_cached(cache, notebook) -> bool:
 def _execute(env, paths: list[Path], at_once: int):
     timeout = env.mystnb_config.execution_timeout
     cache = get_cache(env.mystnb_config.execution_cache_path)
-    with ThreadPoolExecutor(at_once) as pool:
+    # In threads of one process, the end of one kernel can close another's connection. A forked
+    # process has all that it needs imported.
+    with ProcessPoolExecutor(at_once, mp_context=get_context("fork")) as pool:
         running = {}
         # The longest page first, so that it is not the one that all others wait for.
         for path in sorted(paths, key=lambda path: path.stat().st_size, reverse=True):
