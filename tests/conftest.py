@@ -55,6 +55,7 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
     return Build(run.returncode, plain, output / "_build" / "html")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep a file's tests together, when tests run side by side, where they share a server."""
     for item in items:

@@ -19,7 +19,8 @@ LEARNERS = [f"learner {number}" for number in range(100)]
 
 
 def as_text(learner: str) -> str:
-    return repr([two_keys(learner), sizes(learner), weights_to_read(learner)])
+    keys = [array.tolist() for array in two_keys(learner)]
+    return repr([keys, tuple(sizes(learner)), weights_to_read(learner).tolist()])
 
 
 class TestId:
@@ -55,7 +56,8 @@ class TestDraws:
     def test_they_do_not_depend_on_the_process(self):
         code = (
             "import numpy as np; from attn_lib.personal import *; np.random.seed(3);"
-            "print(repr([two_keys('ada'), sizes('ada'), weights_to_read('ada')]))"
+            "keys = [array.tolist() for array in two_keys('ada')];"
+            "print(repr([keys, tuple(sizes('ada')), weights_to_read('ada').tolist()]))"
         )
         other = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
