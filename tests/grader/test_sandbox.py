@@ -19,8 +19,6 @@ from grader.limits import Limits
 from grader.sandbox import NONE, Sandbox, SandboxUnavailable, SessionDied
 from grader.wire import Opaque
 
-pytestmark = pytest.mark.xdist_group("sandbox")
-
 ROOT = Path(__file__).resolve().parents[2]
 
 LIMITS = Limits(
