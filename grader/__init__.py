@@ -10,6 +10,7 @@ One submission:
 
 - `submission`: found, read and repaired.
 - `judge`: its answers run in the `sandbox`, the instructor's tests outside of it.
+- `warm`: the sandboxes that a process keeps.
 - `verdict`: what came of it.
 - `preprocessor`: the same as steps of nbgrader's own ``autograde``.
 

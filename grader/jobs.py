@@ -6,7 +6,6 @@ neither the gradebook nor a disk that others see.
 
 from __future__ import annotations
 
-import atexit
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,11 +13,11 @@ from typing import Any
 
 from grader.judge import grade, seed_of
 from grader.limits import Limits
-from grader.sandbox import Sandbox, SandboxUnavailable
+from grader.sandbox import SandboxUnavailable
 from grader.verdict import GRADED, REMARKS
+from grader.warm import close_sandbox, warm_sandbox
 from grader.workers import CannotWork
 
-_sandboxes: dict[tuple[Limits, str], Sandbox] = {}
 # A test cell prints to this process's stdout and reads its environment: one at a time.
 _one_at_a_time = threading.Lock()
 
@@ -52,15 +51,17 @@ def grade_job(job: Mapping[str, Any]) -> str:
                 student=job["student"],
                 seed=seed_of(job["submitted"]),
                 limits=limits,
-                sandbox=_warm_sandbox(limits, isolation),
+                sandbox=warm_sandbox(limits, isolation),
             )
         except SandboxUnavailable as problem:
-            _close(limits, isolation)
+            close_sandbox(limits, isolation)
             if _gives_a_session(limits, isolation):
                 raise  # it was this submission that took the sandbox down
             raise CannotWork(str(problem)) from problem
         except BaseException:
-            _close(limits, isolation)  # whatever happened, the next submission gets a new one
+            close_sandbox(
+                limits, isolation
+            )  # whatever happened, the next submission gets a new one
             raise
     if job["remarks"]:
         status = REMARKS if verdict.status == GRADED else verdict.status
@@ -78,36 +79,14 @@ def warm_up(settings: Mapping[str, Any]) -> None:
         ``limits`` and ``isolation``, as in a job.
     """
     with _one_at_a_time:
-        _warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
-
-
-def _warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
-    """Return this process's sandbox, started at the first call."""
-    key = (limits, isolation)
-    if key not in _sandboxes:
-        sandbox = Sandbox(limits, isolation)
-        sandbox.__enter__()
-        _sandboxes[key] = sandbox
-    return _sandboxes[key]
+        warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
 
 
 def _gives_a_session(limits: Limits, isolation: str) -> bool:
     """Say whether a new sandbox works."""
     try:
-        with _warm_sandbox(limits, isolation).session():
+        with warm_sandbox(limits, isolation).session():
             return True
     except SandboxUnavailable:
-        _close(limits, isolation)
+        close_sandbox(limits, isolation)
         return False
-
-
-def _close(limits: Limits, isolation: str) -> None:
-    sandbox = _sandboxes.pop((limits, isolation), None)
-    if sandbox is not None:
-        sandbox.__exit__(None, None, None)
-
-
-@atexit.register
-def _close_all() -> None:
-    for limits, isolation in list(_sandboxes):
-        _close(limits, isolation)

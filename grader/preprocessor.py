@@ -5,7 +5,6 @@ nbgrader_config.py names the two classes; so the command line and formgrader's b
 
 from __future__ import annotations
 
-import atexit
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,10 @@ from traitlets.config import Config
 
 from grader.course import ROOT, SOLUTIONS
 from grader.judge import judge, seed_of
-from grader.limits import Limits
-from grader.sandbox import Sandbox
 from grader.settings import Grading
 from grader.source import Source, read_source
 from grader.submission import repair
-
-_sandboxes: dict[tuple[Limits, str], Sandbox] = {}
+from grader.warm import warm_sandbox
 
 
 class RepairSubmission(NbGraderPreprocessor):
@@ -47,7 +43,7 @@ class JudgeSubmission(NbGraderPreprocessor):
             nb,
             seed=seed_of(nbformat.writes(nb).encode("utf-8")),
             limits=settings.limits,
-            sandbox=_warm_sandbox(settings),
+            sandbox=warm_sandbox(settings.limits, settings.isolation),
         )
         for remark in judged.remarks:
             self.log.warning("%s", remark)
@@ -58,14 +54,3 @@ def _source(config: Config, resources: dict[str, Any]) -> Source:
     course, names = config.CourseDirectory, resources["nbgrader"]
     folder = Path(course.get("root", ROOT)) / course.get("source_directory", SOLUTIONS.name)
     return read_source((folder / names["assignment"] / f"{names['notebook']}.ipynb").read_bytes())
-
-
-def _warm_sandbox(settings: Grading) -> Sandbox:
-    """Return the sandbox of this process, started once."""
-    key = (settings.limits, settings.isolation)
-    if key not in _sandboxes:
-        sandbox = Sandbox(settings.limits, settings.isolation)
-        sandbox.__enter__()
-        atexit.register(sandbox.__exit__, None, None, None)
-        _sandboxes[key] = sandbox
-    return _sandboxes[key]
