@@ -41,19 +41,23 @@ def _is_cached(cache, notebook) -> bool:
     return True
 
 
+def _run(notebook, folder: Path, timeout: int):
+    # A kernel that is asked to end may print an error on the way: the connection over which it
+    # says that it ends can be closed already.
+    return single_nb_execution(notebook, str(folder), timeout, False, shutdown_kernel="immediate")
+
+
 def _execute(env, paths: list[Path], at_once: int):
     timeout = env.mystnb_config.execution_timeout
     cache = get_cache(env.mystnb_config.execution_cache_path)
-    # In threads of one process, the end of one kernel can close another's connection. A forked
-    # process has all that it needs imported.
+    # A forked process has all that it needs imported, and its kernel's connections to itself.
     with ProcessPoolExecutor(at_once, mp_context=get_context("fork")) as pool:
         running = {}
         # The longest page first, so that it is not the one that all others wait for.
         for path in sorted(paths, key=lambda path: path.stat().st_size, reverse=True):
             notebook = _notebook(env, path)
             if notebook is not None and not _is_cached(cache, notebook):
-                job = pool.submit(single_nb_execution, notebook, str(path.parent), timeout, False)
-                running[job] = path
+                running[pool.submit(_run, notebook, path.parent, timeout)] = path
         for job in as_completed(running):
             if job.exception() is not None or job.result().err is not None:
                 continue

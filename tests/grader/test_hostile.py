@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import re
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -16,8 +18,9 @@ from grader.answer_files import fill, read_answers
 from grader.judge import grade
 from grader.limits import Limits
 from grader.release import generate
-from grader.sandbox import Sandbox
+from grader.settings import BUBBLEWRAP
 from grader.verdict import FAILED, Verdict
+from grader.warm import warm_sandbox
 from tests.grader.hostile import DAMAGE, EXHAUSTION, HOSTILE, PROTOCOL
 
 ASSIGNMENT = "dot-products"
@@ -32,17 +35,16 @@ LIMITS = Limits(
     result_mib=8,
 )
 GRACE = 6.0  # seconds for what comes after a submission's time
-MOST_MEMORY = 400  # MiB of this process
+MOST_MEMORY = 400  # MiB of the process that judges
 
 
-class Court:
+class Judge:
     """Judges notebooks one after the other with one warm sandbox."""
 
-    def __init__(self, root: Path, folder: Path, sandbox: Sandbox) -> None:
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.sandbox = warm_sandbox(LIMITS, BUBBLEWRAP)
         self.source = (root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
         self.released = generate(ASSIGNMENT, folder)
-        self.sandbox = sandbox
-        self.answers = read_answers(root / "tests/sample_class/answers/divides-by-d-k.py")
 
     def judge(self, answers) -> Verdict:
         notebook = nbformat.read(self.released, as_version=4)
@@ -57,18 +59,52 @@ class Court:
             sandbox=self.sandbox,
         )
 
+
+class Court:
+    """A process of its own in which a judge sits."""
+
+    def __init__(self, root: Path, folder: Path) -> None:
+        self.answers = read_answers(root / "tests/sample_class/answers/divides-by-d-k.py")
+        self.pool = ProcessPoolExecutor(
+            1, multiprocessing.get_context("spawn"), _take_a_seat, (root, folder)
+        )
+        self.process = self.pool.submit(os.getpid).result()
+
+    def judge(self, answers) -> Verdict:
+        return self.pool.submit(_judged, dict(answers)).result()
+
     def honest(self) -> str:
         """Return what an honest notebook gets, without the time it took."""
         verdict = self.judge(self.answers)
         return re.sub(r'"seconds": [\d.]+', "", verdict.to_json())
+
+    def most_memory(self) -> float:
+        """Return the most memory that the process has ever held, in MiB."""
+        return self.pool.submit(_most_memory).result()
+
+
+_seat: list[Judge] = []
+
+
+def _take_a_seat(root: Path, folder: Path) -> None:
+    _seat.append(Judge(root, folder))
+
+
+def _judged(answers: dict[str, str]) -> Verdict:
+    return _seat[0].judge(answers)
+
+
+def _most_memory() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 @pytest.fixture(scope="module")
 def court(root, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_LIB_TEST_SECRET", "s3cret")
-        with Sandbox(LIMITS) as sandbox:
-            yield Court(root, tmp_path_factory.mktemp("released"), sandbox)
+        court = Court(root, tmp_path_factory.mktemp("released"))
+        yield court
+        court.pool.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -127,15 +163,15 @@ def test_it_gains_nothing_and_is_told_why(name, court, honest):
 
 def test_nothing_is_left_alive(court, honest):
     """Between submissions there are the warm worker and what starts it, and no more."""
-    before = descendants(os.getpid())
+    before = descendants(court.process)
     court.judge(HOSTILE["a process that stays behind"].by_cell)
     court.judge(HOSTILE["processes without end"].by_cell)
     deadline = time.monotonic() + 2
-    while descendants(os.getpid()) != before and time.monotonic() < deadline:
+    while descendants(court.process) != before and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert descendants(os.getpid()) == before
+    assert descendants(court.process) == before
 
 
-def test_this_process_stays_small(court, honest):
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    assert used < MOST_MEMORY, f"{used:.0f} MiB in {os.getpid()}"
+def test_the_judge_stays_small(court, honest):
+    used = court.most_memory()
+    assert used < MOST_MEMORY, f"{used:.0f} MiB"
