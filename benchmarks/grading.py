@@ -2,7 +2,6 @@
 
     .venv/bin/python benchmarks/grading.py            # print
     .venv/bin/python benchmarks/grading.py --write    # and put it into benchmarks/GRADING.md
-    .venv/bin/python benchmarks/grading.py --simulated 10000 --scheduler tcp://127.0.0.1:8786
 
 Both grade the same honest class, on the same cores, from the start of the command to its end.
 Their gradebooks are compared row by row.
@@ -50,16 +49,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help=f"write {RESULTS.name}")
     parser.add_argument("--submissions", type=int, default=SUBMISSIONS, help="of each assignment")
-    parser.add_argument("--simulated", type=int, help="grade that many of dot-products, ours only")
-    parser.add_argument("--scheduler", help="with --simulated: a Dask cluster's address")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     with tempfile.TemporaryDirectory() as folder:
-        if options.simulated:
-            report = simulated(Path(folder), options.simulated, options.scheduler)
-        else:
-            report = side_by_side(Path(folder), options.submissions)
+        report = side_by_side(Path(folder), options.submissions)
     print(report)
     if options.write:
         RESULTS.write_text(report, encoding="utf-8")
@@ -112,20 +106,6 @@ def side_by_side(folder: Path, submissions: int) -> str:
         f"- Python: {platform.python_version()}\n\n{table(header, rows)}\n\n"
         f"Together stock takes {together:.1f} times as long.\n\n"
         f"## Where the time of one submission goes\n\n{where_the_time_goes()}\n"
-    )
-
-
-def simulated(folder: Path, number: int, scheduler: str | None) -> str:
-    """Return time and memory of one large run as Markdown."""
-    write_class("dot-products", number, folder)
-    command = grader("autograde", "dot-products", folder)
-    if scheduler:
-        command += ["--scheduler", scheduler]
-    used = timed(command, ROOT)
-    return (
-        f"{number} submissions{' through Dask' if scheduler else ''}: {used.wall:.0f} s, "
-        f"{1000 * used.wall / number:.0f} ms each; largest process {used.memory:.0f} MiB; "
-        f"{len(gradebook(folder))} gradebook rows."
     )
 
 
