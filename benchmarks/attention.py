@@ -34,10 +34,12 @@ except ImportError:
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
 SHAPES = [(4, 8, 100, 64), (1, 8, 1024, 64), (1, 8, 2048, 64), (1, 4, 4096, 64), (1, 1, 32768, 64)]
-SHORT, LONG = 100, 32768  # positions
-CALLS_OF_SHORT_SEQUENCES = 25  # some milliseconds each: a single one is at the mercy of threads
+LONG = 32768  # positions
+#: Scores computed in one turn. After a pause the cores take some milliseconds to be awake, so a
+#: turn of one short call would time that.
+SCORES_IN_A_TURN = 2**26
 PAUSE = 0.1  # seconds
-ROUNDS = 5
+ROUNDS = 7
 ROUNDS_OF_LONG_SEQUENCES = 1  # some seconds a call, so disturbances average out by themselves
 # The textbook and the dense form hold the weights several times over.
 LARGEST_DENSE_WEIGHTS = 2**30  # bytes
@@ -84,7 +86,8 @@ def measure() -> str:
         for causal in (False, True):
             functions = contestants(shape, causal)
             rounds = ROUNDS if shape[2] < LONG else ROUNDS_OF_LONG_SEQUENCES
-            in_a_row = CALLS_OF_SHORT_SEQUENCES if shape[2] <= SHORT else 1
+            batch, heads, n, _ = shape
+            in_a_row = max(1, SCORES_IN_A_TURN // (batch * heads * n**2))
             seconds = median_seconds(functions, rounds, in_a_row=in_a_row, pause=PAUSE)
             best = min(seconds.get("dense", np.inf), seconds["streaming"])
             label = [str(shape), "causal" if causal else "full"]
@@ -105,7 +108,6 @@ def measure() -> str:
                 for name, function in functions.items()
                 if name in ("textbook", "dense", "streaming")
             }
-            batch, heads, n, _ = shape
             memory.append(
                 [
                     *label,
@@ -169,9 +171,9 @@ INTRODUCTION = """\
 
 Written by `benchmarks/attention.py --write`. float32; medians of {rounds} rounds ({few_rounds} from
 {long} positions on) in which all versions take turns on the same inputs, with a pause of
-{pause} s before each. A dash: not run,
-because the weights would be held several times over, or because PyTorch is missing. PyTorch's
-memory is not seen by the tool that counts NumPy's.
+{pause} s before each and so many calls in a turn that it computes at least {scores:,} scores. A
+dash: not run, because the weights would be held several times over, or because PyTorch is missing.
+PyTorch's memory is not seen by the tool that counts NumPy's.
 
 """
 
@@ -183,7 +185,11 @@ def main() -> None:
     if torch is not None:
         torch.set_num_threads(THREADS)
     introduction = INTRODUCTION.format(
-        rounds=ROUNDS, few_rounds=ROUNDS_OF_LONG_SEQUENCES, long=LONG, pause=PAUSE
+        rounds=ROUNDS,
+        few_rounds=ROUNDS_OF_LONG_SEQUENCES,
+        long=LONG,
+        pause=PAUSE,
+        scores=SCORES_IN_A_TURN,
     )
     report = f"{introduction}{machine()}\n\n{measure()}"
     if arguments.write:
