@@ -61,11 +61,12 @@ test: environment ## Run all tests; PYTEST=… adds options.
 	@$(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
 
 .PHONY: lint
-lint: environment ## Check style, formatting, spelling, prose, and that notebooks hold no outputs.
+lint: environment ## Check style, types, spelling, prose, and that notebooks hold no outputs.
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
 	@.venv/bin/codespell
-	@$(python) tools/prose.py book README.md CONTRIBUTING.md
+	@$(python) tools/prose.py book *.md
 	@.venv/bin/nbstripout --verify --keep-id exercises/*/*.ipynb solutions/*/*.ipynb
 
 .PHONY: lock
@@ -74,4 +75,4 @@ lock: ## Remake requirements.txt from pyproject.toml; UPGRADE=--upgrade raises t
 
 .PHONY: clean
 clean: ## Remove all that make has made, .venv included.
-	rm -rf .venv _build _class dist .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv _build _class dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

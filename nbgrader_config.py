@@ -1,12 +1,19 @@
 """nbgrader's configuration: read by every `nbgrader` command that runs in this folder."""
 
+import os
 import sys
+import sysconfig
 from pathlib import Path
 
 import nbgrader
 
 root = Path(__file__).resolve().parent
 sys.path.insert(0, str(root))  # for the classes of grader/ that are named below
+# nbgrader runs the command `alembic` when it makes a gradebook. It stands beside this Python,
+# whether or not the environment is activated.
+scripts = sysconfig.get_path("scripts")
+if scripts not in os.environ.get("PATH", "").split(os.pathsep):
+    os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
 c = get_config()  # noqa: F821  (traitlets provides it)
 
 c.CourseDirectory.course_id = "attention"
@@ -20,14 +27,26 @@ c.CourseDirectory.autograded_directory = "autograded"
 c.CourseDirectory.feedback_directory = "feedback"
 c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
 
+# Times are kept in UTC. This is the zone in which formgrader and the grader show them and in
+# which formgrader takes a deadline, such as "Europe/Berlin".
+c.NbGraderAPI.timezone = "UTC"
+# What late work loses: "none", or "zero" for all of its points. For another rule name a class of
+# your own in c.AssignLatePenalties.plugin_class; the guide for instructors has one.
+c.LateSubmissionPlugin.penalty_method = "none"
+
+# `nbgrader zip_collect` knows the names that Moodle and Canvas give to files.
+c.ZipCollectApp.collector_plugin = "grader.collecting.GradebookCollector"
+
 # Feedback shows the test cells, by default with the hidden tests in them.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "nbgrader.preprocessors.ClearHiddenTests",
+    "grader.feedback_page.ClearHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
-# Nothing active of a learner's text or outputs gets into a page.
+# Nothing active of a learner's text or outputs gets into a page: neither into feedback nor into
+# formgrader's, where it would act with the rights of whoever grades.
 c.GenerateFeedback.exporter_class = "grader.feedback_page.FeedbackExporter"
+c.HTMLExporter.filters = {"strip_files_prefix": "grader.sanitizer.shown_text"}
 # Feedback has to open offline. The first folder takes the place of the template part that
 # loads MathJax from another host; the second is nbgrader's own, which this setting displaces.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"

@@ -30,7 +30,17 @@ def working_dtype(dtype: DTypeLike) -> np.dtype:
     return np.promote_types(dtype, np.float32)
 
 
-def project(x: NDArray[np.floating], w: NDArray[np.floating], product: str) -> NDArray:
+def read_arrays(
+    *named: tuple[ArrayLike, str],
+) -> tuple[list[NDArray[np.floating]], np.dtype[np.floating]]:
+    """Return arrays, each given with its name, in a type to compute in, and the type to return."""
+    arrays = [as_float_array(values, name) for values, name in named]
+    dtype = np.result_type(*arrays)
+    wide = working_dtype(dtype)
+    return [array.astype(wide, copy=False) for array in arrays], dtype
+
+
+def project(x: NDArray[np.floating], w: NDArray[np.floating], product: str) -> NDArray[np.floating]:
     """Return x @ w, or say in one sentence, which calls it `product`, what does not fit."""
     if x.ndim < 2 or w.ndim != 2 or x.shape[-1] != len(w):
         raise ValueError(

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 Task = TypeVar("Task")
 
@@ -74,7 +74,7 @@ def _cores() -> int:
 
 
 @cache
-def _blas():
+def _blas() -> Any:
     """Return the handle on BLAS's threads, or None where threadpoolctl is missing."""
     try:
         from threadpoolctl import ThreadpoolController

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +21,7 @@ def cap_scores(scores: NDArray[np.floating], softcap: float) -> None:
     scores *= softcap
 
 
-def mask_scores(scores: NDArray[np.floating], mask: NDArray) -> None:
+def mask_scores(scores: NDArray[np.floating], mask: NDArray[Any]) -> None:
     """Set scores to ``-inf`` where a boolean mask is False, or add a float mask, in place."""
     if mask.dtype.kind == "b":
         np.copyto(scores, -np.inf, where=~mask)
@@ -31,7 +32,7 @@ def mask_scores(scores: NDArray[np.floating], mask: NDArray) -> None:
     np.copyto(scores, -np.inf, where=blocked)
 
 
-def broadcast_mask(mask: ArrayLike, scores_shape: tuple[int, ...]) -> NDArray:
+def broadcast_mask(mask: ArrayLike, scores_shape: tuple[int, ...]) -> NDArray[Any]:
     """Return the mask spread over all scores, without copying it, or say what is wrong with it."""
     mask = np.asarray(mask)
     if mask.dtype.kind not in "bf":

@@ -7,7 +7,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, project, working_dtype
+from attn_lib._arrays import project, read_arrays
 from attn_lib._scores import broadcast_mask, mask_scores
 from attn_lib.attention import AttentionTrace, _check_shapes
 from attn_lib.softmax import _softmax
@@ -37,7 +37,17 @@ def additive_attention(
     mask: ArrayLike | None = ...,
     return_trace: Literal[True],
 ) -> AttentionTrace: ...
-def additive_attention(q, k, v, w_q, w_k, w_score, *, mask=None, return_trace=False):
+def additive_attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    w_q: ArrayLike,
+    w_k: ArrayLike,
+    w_score: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    return_trace: bool = False,
+) -> NDArray[np.floating] | AttentionTrace:
     r"""Return the values mixed by :math:`\mathrm{softmax}(w^T \tanh(W_q q_i + W_k k_j))`.
 
     Each pair of a query and a key passes through one hidden layer. Unlike a dot product it
@@ -92,12 +102,9 @@ def additive_attention(q, k, v, w_q, w_k, w_score, *, mask=None, return_trace=Fa
     >>> trace.output.round(4)
     array([[7.3009, 2.1593]])
     """
-    names = ("q", "k", "v", "w_q", "w_k", "w_score")
-    values = (q, k, v, w_q, w_k, w_score)
-    arrays = [as_float_array(a, name) for a, name in zip(values, names, strict=True)]
-    dtype = np.result_type(*arrays)
-    wide = working_dtype(dtype)
-    q, k, v, w_q, w_k, w_score = (a.astype(wide, copy=False) for a in arrays)
+    (q, k, v, w_q, w_k, w_score), dtype = read_arrays(
+        (q, "q"), (k, "k"), (v, "v"), (w_q, "w_q"), (w_k, "w_k"), (w_score, "w_score")
+    )
 
     hidden_q = project(q, w_q, "q @ w_q")  # (..., n_q, d_hidden)
     hidden_k = project(k, w_k, "k @ w_k")  # (..., n_k, d_hidden)

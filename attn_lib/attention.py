@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, working_dtype
+from attn_lib._arrays import read_arrays
 from attn_lib._scores import broadcast_mask, cap_scores, default_scale, mask_scores
 from attn_lib.masks import Alignment, _causal_offset, causal_mask
 from attn_lib.softmax import _softmax
@@ -62,19 +62,19 @@ def scaled_dot_product_attention(
     return_trace: Literal[True],
 ) -> AttentionTrace: ...
 def scaled_dot_product_attention(
-    q,
-    k,
-    v,
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
     *,
-    mask=None,
-    is_causal=False,
-    causal_alignment="top-left",
-    scale=None,
-    softcap=None,
-    enable_gqa=False,
-    method="auto",
-    return_trace=False,
-):
+    mask: ArrayLike | None = None,
+    is_causal: bool = False,
+    causal_alignment: Alignment = "top-left",
+    scale: float | None = None,
+    softcap: float | None = None,
+    enable_gqa: bool = False,
+    method: Method = "auto",
+    return_trace: bool = False,
+) -> NDArray[np.floating] | AttentionTrace:
     r"""Return :math:`\mathrm{softmax}(q k^T / \sqrt{d_k})\, v`.
 
     Parameters
@@ -139,13 +139,10 @@ def scaled_dot_product_attention(
     array([[0.8816, 0.1057, 0.0127]])
     """
     _check_options(method, softcap, return_trace)
-    q, k, v = (as_float_array(a, name) for a, name in ((q, "q"), (k, "k"), (v, "v")))
+    (q, k, v), dtype = read_arrays((q, "q"), (k, "k"), (v, "v"))
     if enable_gqa:
         k, v = _repeat_heads(q, k, v)
     batch_shape = _check_shapes(q, k, v)
-    dtype = np.result_type(q, k, v)
-    wide = working_dtype(dtype)
-    q, k, v = (a.astype(wide, copy=False) for a in (q, k, v))
     n_q, n_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
     scores_shape = (*batch_shape, n_q, n_k)
     if mask is not None:
@@ -161,7 +158,7 @@ def scaled_dot_product_attention(
         return output.astype(dtype, copy=False)
 
     raw = q @ k.swapaxes(-1, -2)  # (..., n_q, d_k) @ (..., d_k, n_k) -> (..., n_q, n_k)
-    scaled = raw * wide.type(scale)  # (..., n_q, n_k)
+    scaled = raw * raw.dtype.type(scale)  # (..., n_q, n_k)
     masked = scaled
     if softcap is not None or mask is not None or is_causal:
         masked = np.broadcast_to(scaled, scores_shape).copy()
@@ -206,9 +203,9 @@ def _is_large(scores_shape: tuple[int, ...]) -> bool:
 
 
 def _check_shapes(
-    q: NDArray,
-    k: NDArray,
-    v: NDArray,
+    q: NDArray[np.floating],
+    k: NDArray[np.floating],
+    v: NDArray[np.floating],
     advice: str = "if q has more heads than k and v, pass enable_gqa=True",
 ) -> tuple[int, ...]:
     """Return the common leading shape, or say in one sentence what does not fit."""
@@ -237,7 +234,9 @@ def _check_shapes(
         ) from error
 
 
-def _repeat_heads(q: NDArray, k: NDArray, v: NDArray) -> tuple[NDArray, NDArray]:
+def _repeat_heads(
+    q: NDArray[np.floating], k: NDArray[np.floating], v: NDArray[np.floating]
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     if min(q.ndim, k.ndim, v.ndim) < 3:
         raise ValueError(
             "enable_gqa: expected q, k and v of shape (..., H, n, d), "

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, working_dtype
+from attn_lib._arrays import as_float_array, read_arrays
 from attn_lib._scores import default_scale
 from attn_lib.attention import _repeat_heads, scaled_dot_product_attention
 from attn_lib.masks import Alignment
@@ -98,10 +98,7 @@ def attention_backward(
     >>> gradients.scores.round(4)
     array([[ 1.0323, -0.9331, -0.0992]])
     """
-    inputs = [as_float_array(a, name) for a, name in ((q, "q"), (k, "k"), (v, "v"))]
-    dtype = np.result_type(*inputs)
-    wide = working_dtype(dtype)
-    q, k, v = (a.astype(wide, copy=False) for a in inputs)
+    (q, k, v), dtype = read_arrays((q, "q"), (k, "k"), (v, "v"))
     trace = scaled_dot_product_attention(
         q,
         k,
@@ -114,7 +111,7 @@ def attention_backward(
         enable_gqa=enable_gqa,
         return_trace=True,
     )
-    d_output = as_float_array(grad_output, "grad_output").astype(wide, copy=False)
+    d_output = as_float_array(grad_output, "grad_output").astype(q.dtype, copy=False)
     if d_output.shape != trace.output.shape:
         raise ValueError(
             f"grad_output: expected the shape of the output, {trace.output.shape}, "
@@ -130,9 +127,9 @@ def attention_backward(
     d_v = weights.swapaxes(-1, -2) @ d_output  # (..., n_k, n_q) @ (..., n_q, d_v)
     d_weights = d_output @ v.swapaxes(-1, -2)  # (..., n_q, d_v) @ (..., d_v, n_k)
     d_scores = weights * (d_weights - (d_weights * weights).sum(-1, keepdims=True))
-    d_raw = d_scores * wide.type(scale)  # (..., n_q, n_k)
+    d_raw = d_scores * q.dtype.type(scale)  # (..., n_q, n_k)
     if softcap is not None:
-        d_raw *= 1 - np.tanh(trace.scaled / wide.type(softcap)) ** 2
+        d_raw *= 1 - np.tanh(trace.scaled / q.dtype.type(softcap)) ** 2
     d_q = d_raw @ k  # (..., n_q, n_k) @ (..., n_k, d_k)
     d_k = d_raw.swapaxes(-1, -2) @ q  # (..., n_k, n_q) @ (..., n_q, d_k)
 
@@ -146,7 +143,7 @@ def attention_backward(
     return AttentionGradients(*(a.astype(dtype, copy=False) for a in gradients))
 
 
-def _sum_over_uses(gradient: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray:
+def _sum_over_uses(gradient: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.floating]:
     """Sum a gradient over the axes that the forward pass added or made longer."""
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
     for axis, size in enumerate(shape[:-2]):

@@ -34,6 +34,10 @@ class Estimate(NamedTuple):
         sample : array_like, shape (n,)
             Independent draws, at least two.
 
+        Returns
+        -------
+        Estimate
+
         Raises
         ------
         ValueError
@@ -61,6 +65,10 @@ class Estimate(NamedTuple):
         ----------
         sample : array_like, shape (n,)
             Independent draws, at least two.
+
+        Returns
+        -------
+        Estimate
 
         Raises
         ------

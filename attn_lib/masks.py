@@ -260,7 +260,7 @@ def additive_mask(allowed: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[
         raise TypeError(
             f"additive_mask: expected a floating-point dtype, got {dtype}; only they have -inf."
         )
-    return np.where(allowed, dtype.type(0), dtype.type(-np.inf))
+    return np.where(allowed, 0.0, -np.inf).astype(dtype)
 
 
 def _booleans(mask: ArrayLike, caller: str, advice: str) -> NDArray[np.bool_]:

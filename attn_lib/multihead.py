@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, project, working_dtype
+from attn_lib._arrays import as_float_array, project, read_arrays
 from attn_lib._scores import broadcast_mask
 from attn_lib.attention import AttentionTrace, scaled_dot_product_attention
 from attn_lib.masks import Alignment, _size
@@ -128,20 +128,20 @@ def multi_head_attention(
     return_trace: Literal[True],
 ) -> MultiHeadTrace: ...
 def multi_head_attention(
-    x,
-    w_q,
-    w_k,
-    w_v,
-    w_o,
+    x: ArrayLike,
+    w_q: ArrayLike,
+    w_k: ArrayLike,
+    w_v: ArrayLike,
+    w_o: ArrayLike,
     *,
-    n_heads,
-    context=None,
-    mask=None,
-    is_causal=False,
-    causal_alignment="top-left",
-    scale=None,
-    return_trace=False,
-):
+    n_heads: int,
+    context: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    is_causal: bool = False,
+    causal_alignment: Alignment = "top-left",
+    scale: float | None = None,
+    return_trace: bool = False,
+) -> NDArray[np.floating] | MultiHeadTrace:
     r"""Return :math:`\mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H)\, W^O`.
 
     Head h attends with projections of its own,
@@ -202,12 +202,10 @@ def multi_head_attention(
     (4, 8, 10, 10)
     """
     source = "x" if context is None else "context"
-    names = ("x", source, "w_q", "w_k", "w_v", "w_o")
-    values = (x, x if context is None else context, w_q, w_k, w_v, w_o)
-    arrays = [as_float_array(a, name) for a, name in zip(values, names, strict=True)]
-    dtype = np.result_type(*arrays)
-    wide = working_dtype(dtype)
-    x, context, w_q, w_k, w_v, w_o = (a.astype(wide, copy=False) for a in arrays)
+    context = x if context is None else context
+    (x, context, w_q, w_k, w_v, w_o), dtype = read_arrays(
+        (x, "x"), (context, source), (w_q, "w_q"), (w_k, "w_k"), (w_v, "w_v"), (w_o, "w_o")
+    )
 
     # (..., n, d_model) @ (d_model, n_heads * d) -> (..., n, n_heads * d) -> (..., n_heads, n, d)
     q = _split_heads(project(x, w_q, "x @ w_q"), n_heads, "x @ w_q")
@@ -216,27 +214,28 @@ def multi_head_attention(
     scores_shape = _scores_shape(x, context)
     if mask is not None:
         mask = broadcast_mask(mask, scores_shape)[..., None, :, :]  # an axis for the heads
-    heads = scaled_dot_product_attention(
-        q,
-        k,
-        v,
-        mask=mask,
-        is_causal=is_causal,
-        causal_alignment=causal_alignment,
-        scale=scale,
-        return_trace=return_trace,
-    )
-    merged = merge_heads(heads.output if return_trace else heads)  # (..., n_q, n_heads * d_v)
+    options: dict[str, Any] = {
+        "mask": mask,
+        "is_causal": is_causal,
+        "causal_alignment": causal_alignment,
+        "scale": scale,
+    }
+    if return_trace:
+        trace = scaled_dot_product_attention(q, k, v, **options, return_trace=True)
+        mixed = trace.output
+    else:
+        mixed = scaled_dot_product_attention(q, k, v, **options)
+    merged = merge_heads(mixed)  # (..., n_q, n_heads * d_v)
     output = project(merged, w_o, "merged heads @ w_o")  # (..., n_q, d_out)
 
-    def narrow(*arrays):
-        return [a.astype(dtype, copy=False) for a in arrays]
+    def narrow(array: NDArray[np.floating]) -> NDArray[np.floating]:
+        return array.astype(dtype, copy=False)
 
-    if return_trace:
-        heads = AttentionTrace(*narrow(*heads))
-        q, k, v, merged, output = narrow(q, k, v, merged, output)
-        return MultiHeadTrace(q, k, v, heads, merged, output)
-    return output.astype(dtype, copy=False)
+    if not return_trace:
+        return narrow(output)
+    heads = AttentionTrace(*map(narrow, trace))
+    q, k, v = map(narrow, (q, k, v))
+    return MultiHeadTrace(q, k, v, heads, narrow(merged), narrow(output))
 
 
 def _split_heads(x: NDArray[np.floating], n_heads: int, name: str) -> NDArray[np.floating]:
@@ -251,7 +250,7 @@ def _split_heads(x: NDArray[np.floating], n_heads: int, name: str) -> NDArray[np
     return x.reshape(*batch, n, n_heads, width // n_heads).swapaxes(-3, -2)
 
 
-def _scores_shape(x: NDArray, context: NDArray) -> tuple[int, ...]:
+def _scores_shape(x: NDArray[np.floating], context: NDArray[np.floating]) -> tuple[int, ...]:
     """Return (..., n_q, n_k), without the heads."""
     try:
         batch_shape = np.broadcast_shapes(x.shape[:-2], context.shape[:-2])

@@ -158,7 +158,7 @@ def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> NDArray[A
 
 def _task(target: str) -> str:
     """Return the first sentence of the target's docstring, as Markdown, after its call."""
-    paragraph = inspect.getdoc(TARGETS[target]).split("\n\n")[0]
+    paragraph = str(inspect.getdoc(TARGETS[target])).split("\n\n")[0]
     sentence = " ".join(paragraph.split()).removeprefix("Return ").replace("``", "`")
     sentence = re.sub(r":math:`(.*?)`", r"$\1$", sentence)
     names = ", ".join(_names(target, max(EXAMPLES[target], key=len)))

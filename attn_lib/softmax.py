@@ -224,7 +224,9 @@ def _softmax(scores: NDArray[np.floating], axis: int = -1) -> NDArray[np.floatin
     return weights / _row_sum(weights, axis)
 
 
-def _shift(scores: NDArray[np.floating], axis: int) -> tuple[NDArray, NDArray]:
+def _shift(
+    scores: NDArray[np.floating], axis: int
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """Return each row's largest score, and the scores less it; a row of -inf stays -inf."""
     row_max = scores.max(axis=axis, keepdims=True, initial=-np.inf)
     return row_max, scores - np.where(np.isneginf(row_max), 0, row_max)

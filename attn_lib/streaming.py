@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ def stream(
     *,
     scale: float,
     softcap: float | None = None,
-    mask: NDArray | None = None,
+    mask: NDArray[Any] | None = None,
     causal_offset: int | None = None,
     blocks: BlockSizes = BLOCKS,
 ) -> Array:
@@ -135,7 +135,7 @@ class _Call:
     q: Array  #: (..., H, n_q, d_k), already scaled
     k: Array  #: (..., H, n_k, d_k)
     v: Array  #: (..., H, n_k, d_v)
-    mask: NDArray | None  #: (..., H, n_q, n_k) or with axes of length 1
+    mask: NDArray[Any] | None  #: (..., H, n_q, n_k) or with axes of length 1
     causal_offset: int | None
     softcap: float | None
     key_block: int
@@ -196,12 +196,12 @@ class _Call:
         return memory[:size].reshape(shape)
 
 
-def _spread(array: NDArray, batch: tuple[int, ...]) -> NDArray:
+def _spread(array: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
     """Give an array all batch axes, as a view that cannot be written to."""
     return _without_ones(np.broadcast_to(array, (*batch, *array.shape[-2:])))
 
 
-def _without_ones(array: NDArray) -> NDArray:
+def _without_ones(array: NDArray[Any]) -> NDArray[Any]:
     """Leave out the batch axes of length 1, so that short sequences can share a block."""
     ones = tuple(axis for axis, length in enumerate(array.shape[:-2]) if length == 1)
     array = np.squeeze(array, axis=ones)
@@ -209,7 +209,7 @@ def _without_ones(array: NDArray) -> NDArray:
 
 
 def _bare_exponentials_are_safe(
-    q: Array, k: Array, v: Array, scale: float, mask: NDArray | None
+    q: Array, k: Array, v: Array, scale: float, mask: NDArray[Any] | None
 ) -> bool:
     """Whether no exponential of a score, and no sum of them, can leave float32's range."""
     if min(q.shape[-2], k.shape[-2]) < FEWEST_POSITIONS_FOR_A_BOUND or 0 in (q.size, v.size):

@@ -28,7 +28,7 @@ WIDTH = 5.2
 SCORE_COLOURS = "PuOr_r"
 WEIGHT_COLOURS = "Blues"
 
-_RC: dict[str, Any] = {
+_RC: dict[Any, Any] = {
     "axes.edgecolor": MUTED,
     "axes.facecolor": FACE,
     "axes.labelcolor": INK,
@@ -97,7 +97,23 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
 
 def bare(axes: Axes) -> Axes:
-    """Remove ticks and frame from `axes`, for diagrams that have no scale."""
+    """Remove ticks and frame from `axes`, for diagrams that have no scale.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+
+    Returns
+    -------
+    Axes
+        The same.
+
+    Examples
+    --------
+    >>> axes = bare(new_figure(height=2.0).add_subplot())
+    >>> axes.get_xticks().tolist(), axes.spines["left"].get_visible()
+    ([], False)
+    """
     axes.set_xticks([])
     axes.set_yticks([])
     axes.spines[:].set_visible(False)

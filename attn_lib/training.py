@@ -27,7 +27,7 @@ class Training(NamedTuple):
 
     rates: NDArray[np.float64]  #: shape (rates,)
     losses: NDArray[np.float64]  #: before each step and after the last; (rates, seeds, steps + 1)
-    weights: NDArray[np.float64]  #: after the last step; (rates, seeds, n, n)
+    weights: NDArray[np.floating]  #: after the last step; (rates, seeds, n, n)
 
     @property
     def found(self) -> NDArray[np.bool_]:

@@ -106,6 +106,11 @@ def picture(figure: Figure, text: str, caption: str = "") -> Picture:
     caption : str
         Shown under the picture.
 
+    Returns
+    -------
+    Picture
+        Display it as the last line of a cell.
+
     Raises
     ------
     TypeError

@@ -64,8 +64,8 @@ def bundle(html: Path, into: Path) -> Path:
             f"expected the built book in {html}, found no index.html there. Run `make book`."
         )
     version = importlib.metadata.version("attn_lib")
-    files = {**_book(html), **_exercises(), **_texts(version)}
     name, wheel = _wheel(version)
+    files = {**_book(html), **_exercises(), **_texts(version, name)}
     files |= {name: wheel, **_requirements(name)}
     found = list(secrets_in(files))
     if found:
@@ -160,11 +160,12 @@ def _exercises() -> dict[str, bytes]:
         }
 
 
-def _texts(version: str) -> dict[str, bytes]:
+def _texts(version: str, wheel: str) -> dict[str, bytes]:
     listed = "\n".join(
         f"  exercises/{assignment}/{assignment}.ipynb" for assignment in assignments()
     )
-    readme = TEMPLATE.read_text(encoding="utf-8").format(version=version, exercises=listed)
+    named = {"version": version, "exercises": listed, "wheel": wheel}
+    readme = TEMPLATE.read_text(encoding="utf-8").format(**named)
     licences = {name: (ROOT / name).read_bytes() for name in LICENCES}
     return {"README.txt": readme.encode(), **licences}
 

@@ -6,6 +6,7 @@ import html
 import io
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -14,7 +15,7 @@ from matplotlib.ticker import MaxNLocator
 COLOUR = "#0072b2"
 
 #: Texts stay texts, in the page's own font, and the same numbers give the same bytes.
-SETTINGS = {"svg.fonttype": "none", "svg.hashsalt": "report", "font.size": 11}
+SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "report", "font.size": 11}
 
 
 def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: str) -> str:

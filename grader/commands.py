@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader import course, settings
+from grader import course
+from grader.limits import BUBBLEWRAP, NONE
 
 DESCRIPTION = (
     "The instructor's side of the exercises: release the learners' notebooks, grade what was "
@@ -17,6 +18,10 @@ DESCRIPTION = (
 
 #: Exit statuses beside 0, when all of it succeeded.
 SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
+
+
+class NothingGraded(RuntimeError):
+    """Raised by a command that tells what grading found, where nothing was graded."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,11 +45,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ):
         add(commands)
     options = parser.parse_args(arguments)
-    return options.run(options)
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here.", file=sys.stderr)
+        return STOPPED
+    except Exception as problem:
+        words = _in_words(problem)
+        if not words:
+            raise
+        print(words, file=sys.stderr)
+        return NOT_DONE
+
+
+def _command(commands: Any, name: str, says: str) -> argparse.ArgumentParser:
+    """Add a command; the list of all of them and its own help say the same of it."""
+    description = f"{says[0].upper()}{says[1:]}."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=says, description=description)
+    return parser
 
 
 def _add_release(commands: Any) -> None:
-    command = commands.add_parser("release", help="make exercises/ from solutions/")
+    command = _command(commands, "release", "make exercises/ from solutions/")
     command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
     command.add_argument("--force", action="store_true", help="replace notebooks with work in them")
     command.set_defaults(run=_release)
@@ -64,7 +86,7 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _add_bundle(commands: Any) -> None:
-    command = commands.add_parser("bundle", help="make the learners' archive in dist/")
+    command = _command(commands, "bundle", "make the learners' archive in dist/")
     command.add_argument(
         "--book",
         type=Path,
@@ -92,13 +114,13 @@ def _bundle(options: argparse.Namespace) -> int:
 
 
 def _add_grade(commands: Any) -> None:
-    command = commands.add_parser("grade", help="autograde, write feedback and grades.csv")
+    command = _command(commands, "grade", "autograde, write feedback and grades.csv")
     _add_grading_options(command)
     command.set_defaults(run=lambda options: _grade(options, everything=True))
 
 
 def _add_autograde(commands: Any) -> None:
-    command = commands.add_parser("autograde", help="judge submissions and enter their scores")
+    command = _command(commands, "autograde", "judge submissions and enter their scores")
     _add_grading_options(command)
     command.set_defaults(run=lambda options: _grade(options, everything=False))
 
@@ -135,37 +157,47 @@ def _add_class_options(command: argparse.ArgumentParser) -> None:
         help="where gradebook, graded notebooks and feedback are (default: %(default)s)",
     )
     command.add_argument(
-        "--db", metavar="URL", help="the gradebook's database (default: gradebook.db in --into)"
+        "--db",
+        metavar="URL",
+        help="the gradebook's database (default: nbgrader_config.py's; with another folder in "
+        "--into the gradebook.db there)",
     )
 
 
 def _add_isolation(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--isolation",
-        choices=[settings.BUBBLEWRAP, settings.NONE],
+        default="",
+        choices=[BUBBLEWRAP, NONE],
         help="where learner code runs; none: unprotected, as you (default: nbgrader_config.py's)",
     )
 
 
 def _add_assignment(command: argparse.ArgumentParser) -> None:
-    command.add_argument("assignment", metavar="ASSIGNMENT", choices=course.assignments())
+    names = course.assignments()
+    command.add_argument(
+        "assignment", metavar="ASSIGNMENT", choices=names, help=f"one of {', '.join(names)}"
+    )
 
 
 def _grade(options: argparse.Namespace, *, everything: bool) -> int:
-    from grader import cluster, pipeline, workers
-
     if not options.submitted.is_dir():
         print(f"expected a folder of submissions, found no {options.submitted}.", file=sys.stderr)
         return NOT_DONE
+    if not options.scheduler:
+        _get_workers_ready()
+    from grader import cluster, pipeline, workers
+
     run = pipeline.Run(
         options.assignment,
         options.submitted,
         options.into,
         student=options.student,
         force=options.force,
-        db_url=options.db,
+        db_url=_gradebook(options),
         isolation=options.isolation,
     )
+    judges: pipeline.Workers
     if options.scheduler:
         judges = cluster.ClusterWorkers(options.scheduler, workers.GRADE_JOB)
     else:
@@ -173,11 +205,11 @@ def _grade(options: argparse.Namespace, *, everything: bool) -> int:
     if not run.students():
         print(f"{options.student!r} matches no folder in {options.submitted}.", file=sys.stderr)
         return NOT_DONE
-    return _told(lambda: _graded(run, judges, everything))
+    return _graded(run, judges, everything)
 
 
 def _graded(run: Any, judges: Any, everything: bool) -> int:
-    from grader import grading, pipeline, results
+    from grader import gradebook, grading, pipeline, results, summary
 
     _warn_of(run.isolation)
     with _Progress() as progress:
@@ -187,11 +219,15 @@ def _graded(run: Any, judges: Any, everything: bool) -> int:
             students = pipeline.autograde(run, judges, progress)
             found = results.results(run.db_url, run.into, run.assignment, students)
             graded = grading.Graded(found)
-    return _report_on(graded.results, graded.without_feedback)
+    told = [_deadline(run.db_url, run.assignment, graded.results)]
+    if run.student == "*":
+        students = [result.student for result in graded.results]
+        told.append(summary.absent(gradebook.students(run.db_url), students))
+    return _report_on(graded, told)
 
 
 def _add_feedback(commands: Any) -> None:
-    command = commands.add_parser("feedback", help="write each student's page of feedback")
+    command = _command(commands, "feedback", "write each student's page of feedback")
     _add_assignment(command)
     _add_class_options(command)
     command.set_defaults(run=_feedback)
@@ -215,14 +251,17 @@ def _feedback(options: argparse.Namespace) -> int:
 def _add_export(commands: Any) -> None:
     from grader import export
 
-    command = commands.add_parser("export", help="write the grades as CSV")
+    command = _command(commands, "export", "write the grades as CSV")
     _add_assignment(command)
     _add_class_options(command)
     command.add_argument(
         "--format", choices=sorted(export.FORMS), default="csv", help="default: %(default)s"
     )
     command.add_argument(
-        "--output", type=Path, metavar="FILE", help="default: grades.csv or grades-FORMAT.csv"
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: grades.csv or grades-FORMAT.csv in --into",
     )
     command.set_defaults(run=_export)
 
@@ -245,7 +284,7 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _add_report(commands: Any) -> None:
-    command = commands.add_parser("report", help="write a page on how the class did")
+    command = _command(commands, "report", "write a page on how the class did")
     _add_assignment(command)
     _add_class_options(command)
     command.add_argument(
@@ -258,13 +297,15 @@ def _write_report(options: argparse.Namespace) -> int:
     from grader import report
 
     path = options.output or options.into / f"report-{options.assignment}.html"
-    report.write_report(options.assignment, options.into.resolve(), _results(options), path)
+    found = _results(options)
+    deadline = _deadline(_gradebook(options), options.assignment, found)
+    report.write_report(options.assignment, options.into.resolve(), found, path, deadline)
     print(path)
     return 0
 
 
 def _add_sample_class(commands: Any) -> None:
-    command = commands.add_parser("sample-class", help="write and grade the sample class")
+    command = _command(commands, "sample-class", "write and grade the sample class")
     command.add_argument(
         "--into",
         type=Path,
@@ -272,21 +313,22 @@ def _add_sample_class(commands: Any) -> None:
         help="the class's folder (default: %(default)s)",
     )
     _add_isolation(command)
-    command.set_defaults(run=lambda options: _told(lambda: _sample_class(options)))
+    command.set_defaults(run=_sample_class)
 
 
 def _sample_class(options: argparse.Namespace) -> int:
+    _get_workers_ready()
     from grader import sample_class
 
     if options.isolation:
         _warn_of(options.isolation)
     with _Progress() as progress:
         graded = sample_class.run(into=options.into, isolation=options.isolation, progress=progress)
-    return _report_on(graded.results, graded.without_feedback)
+    return _report_on(graded)
 
 
 def _add_doctor(commands: Any) -> None:
-    command = commands.add_parser("doctor", help="say what of the sandbox works on this machine")
+    command = _command(commands, "doctor", "say what of the sandbox works on this machine")
     command.set_defaults(run=_doctor)
 
 
@@ -299,43 +341,69 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
 
 
+def _get_workers_ready() -> None:
+    """Begin what judging needs: workers and this process import for two seconds, side by side."""
+    from grader import workers
+
+    workers.get_ready(workers.GRADE_JOB)
+
+
 def _results(options: argparse.Namespace) -> list[Any]:
     """Return the results of the students that are asked for."""
     import fnmatch
 
-    from grader import gradebook, results
+    from grader import results
 
-    url = options.db or gradebook.database(options.into)
-    return [
+    found = [
         result
-        for result in results.results(url, options.into.resolve(), options.assignment)
+        for result in results.results(
+            _gradebook(options), options.into.resolve(), options.assignment
+        )
         if result.student == options.student or fnmatch.fnmatchcase(result.student, options.student)
     ]
+    if not found:
+        whose = "" if options.student == "*" else f" by {options.student!r}"
+        raise NothingGraded(
+            f"expected graded work on {options.assignment}{whose} in {options.into}, found none. "
+            f"`python -m grader grade {options.assignment}` grades what was submitted."
+        )
+    return found
 
 
-def _told(command: Callable[[], int]) -> int:
-    """Run a command, and say in words what keeps it from being carried out."""
+def _gradebook(options: argparse.Namespace) -> str:
+    """Return the address of the gradebook that is meant."""
+    from grader import gradebook
+
+    if options.db:
+        return options.db
+    if options.into.resolve() == course.ROOT:
+        return course.configuration().CourseDirectory.db_url
+    return gradebook.database(options.into)
+
+
+def _deadline(db_url: str, assignment: str, found: Sequence[Any]) -> str:
+    from grader import gradebook, summary
+
+    return summary.deadline(gradebook.due(db_url, assignment), found)
+
+
+def _in_words(problem: Exception) -> str:
+    """Say what keeps a command from being carried out, or "" where that is a fault of ours."""
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
-    from grader.gradebook_writer import OtherCells
+    from grader.gradebook_writer import LateRuleFailed, OtherCells
     from grader.journal import Busy
     from grader.workers import CannotWork
 
-    try:
-        return command()
-    except (CannotWork, Busy, OtherCells) as problem:
-        print(problem, file=sys.stderr)
-    except (OperationalError, ProgrammingError) as problem:
-        reason = str(problem.orig or problem).strip()
-        print(f"the gradebook could not be used: {reason}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("stopped; the same command goes on from here.", file=sys.stderr)
-        return STOPPED
-    return NOT_DONE
+    if isinstance(problem, (NothingGraded, CannotWork, Busy, OtherCells, LateRuleFailed)):
+        return str(problem)
+    if isinstance(problem, (OperationalError, ProgrammingError)):
+        return f"the gradebook could not be used: {str(problem.orig or problem).strip()}"
+    return ""
 
 
 def _warn_of(isolation: str) -> None:
-    if isolation == settings.NONE:
+    if isolation == NONE:
         print(
             "WARNING: isolation is none. Learners' code runs unprotected, as you: it can read and "
             "change whatever you can.",
@@ -343,17 +411,19 @@ def _warn_of(isolation: str) -> None:
         )
 
 
-def _report_on(results: Sequence[Any], without_feedback: dict[str, str]) -> int:
+def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
     from grader import summary
 
-    print(summary.table(results))
-    if remarks := summary.remarks(results):
+    print(summary.table(graded.results))
+    if remarks := summary.remarks(graded.results):
         print(f"\n{remarks}")
     print()
-    print(summary.sentence(summary.figures(results)))
-    for student, problem in without_feedback.items():
+    print(summary.sentence(summary.figures(graded.results)))
+    for text in filter(None, told):
+        print(text)
+    for student, problem in graded.without_feedback.items():
         print(f"{student}: {problem}", file=sys.stderr)
-    failed = any(result.problem for result in results) or without_feedback
+    failed = any(result.problem for result in graded.results) or graded.without_feedback
     return SOME_FAILED if failed else 0
 
 

@@ -7,17 +7,15 @@ import sysconfig
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import nbformat
-from nbgrader.apps import NbGraderAPI
-from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import is_grade
-from sqlalchemy.exc import SAWarning
-from traitlets.config import Config
-from traitlets.config.loader import PyFileConfigLoader
+# The rest is imported where it is used: nbgrader takes a second, and help needs none of it.
+if TYPE_CHECKING:
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
 
-# nbgrader runs the command `alembic` when it makes a gradebook. It is installed beside this
-# Python, whether or not the environment is activated.
+# As nbgrader_config.py does for nbgrader's own commands: here a gradebook may be opened before
+# that file is read.
 os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
 # Kernels print a warning about their debugger when Python's own modules are frozen. Nobody
 # debugs here.
@@ -33,19 +31,29 @@ class NbGraderFailed(RuntimeError):
     """Raised when a step of nbgrader did not succeed; the message is its log."""
 
 
-def assignments(solutions: Path = SOLUTIONS) -> list[str]:
+def assignments() -> list[str]:
     """Return the names of all assignments that have an instructor's notebook."""
-    return sorted(path.parent.name for path in solutions.glob("*/*.ipynb"))
+    return sorted(path.parent.name for path in SOLUTIONS.glob("*/*.ipynb"))
 
 
 def graded_cells(assignment: str) -> list[str]:
     """Return the ids of the cells that give points, in the order of the notebook."""
+    import nbformat
+    from nbgrader.utils import is_grade
+
     notebook = nbformat.read(SOLUTIONS / assignment / f"{assignment}.ipynb", as_version=4)
     return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
 
 
+def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
+    """Return where a student's graded notebook stands below the folder that was graded into."""
+    return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
+
+
 def configuration() -> Config:
     """Return what nbgrader_config.py says."""
+    from traitlets.config.loader import PyFileConfigLoader
+
     return PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
 
 
@@ -59,6 +67,9 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     flags : Config, optional
         More configuration on top.
     """
+    from nbgrader.apps import NbGraderAPI
+    from nbgrader.coursedir import CourseDirectory
+
     config = configuration()
     config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
     if flags:
@@ -74,6 +85,8 @@ def run(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
     NbGraderFailed
         If the step says that it did not succeed.
     """
+    from sqlalchemy.exc import SAWarning
+
     with warnings.catch_warnings():
         # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added. The
         # rows are right; the remark would stand between the lines for the teacher.

@@ -10,7 +10,6 @@ from dataclasses import astuple
 from pathlib import Path
 
 import attn_lib
-from grader.course import configuration
 from grader.limits import Limits
 
 #: The packages whose version may change what a submission gets.
@@ -65,7 +64,6 @@ def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
     for name in JUDGING:
         files += sorted((room / name).rglob("*.py")) if (room / name).is_dir() else [room / name]
     versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
-    late = configuration().get("AssignLatePenalties", {})
-    settings = [repr(astuple(limits)), isolation, repr(sorted(late.items()))]
+    settings = [repr(astuple(limits)), isolation]
     contents = [path.read_bytes() for path in sorted(files) if path.exists()]
     return digest([sys.version, *versions, *settings, source, *contents])

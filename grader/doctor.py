@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.bubblewrap import find_bubblewrap
-from grader.limits import Limits
-from grader.sandbox import NONE, Sandbox, SandboxUnavailable, SessionDied
+from grader.limits import NONE, Limits
+from grader.sandbox import Sandbox, SandboxUnavailable, SessionDied
 
 #: A check: its name, whether all is well, and what it found or what to do, in words.
 Check = tuple[str, bool, str]

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from grader import feedback_page, sanitizer
-from grader.course import CONFIGURATION
+from grader.course import CONFIGURATION, graded_notebook
 from grader.digests import digest
-from grader.files import write_whole
+from grader.files import hand_on_notes, write_whole
+from grader.gradebook import Entry
 from grader.results import Result
 from grader.workers import LocalWorkers, usable_cores
 
@@ -24,7 +25,6 @@ def write_feedback(
     assignment: str,
     folder: Path,
     results: Sequence[Result],
-    workers: LocalWorkers | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, str]:
     """Write the pages, and return the students whose page could not be written, with the reason.
@@ -36,27 +36,36 @@ def write_feedback(
         Where the folders autograded and feedback are.
     results : sequence of Result
         Of those who get feedback; who has no grade gets none.
-    workers : LocalWorkers, optional
-        Default: one a core.
     progress : callable
         Takes a line for each page.
     """
     making = _digest_of_making()
     problems: dict[str, str] = {}
-    stale: list[tuple[Result, str]] = []
+    stale: list[tuple[Result, Entry, str]] = []
     for result in results:
-        graded = _graded(folder, assignment, result.student)
-        if result.entry is None:
+        entry, graded = result.entry, graded_notebook(folder, assignment, result.student)
+        if entry is None:
             continue
         if not graded.is_file():
             problems[result.student] = f"no feedback: expected {graded}, found none"
             continue
-        found = digest([making, graded.read_bytes(), repr(result.entry), repr(result.remarks)])
+        found = digest([making, graded.read_bytes(), repr(entry), repr(result.remarks)])
         if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
-            stale.append((result, found))
-    if not stale:
-        return problems
-    with workers or LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
+            stale.append((result, entry, found))
+    if stale:
+        problems |= _write_pages(assignment, folder, stale, progress)
+    _hand_on_notes(folder, assignment, results)
+    return problems
+
+
+def _write_pages(
+    assignment: str,
+    folder: Path,
+    stale: Sequence[tuple[Result, Entry, str]],
+    progress: Callable[[str], None],
+) -> dict[str, str]:
+    problems: dict[str, str] = {}
+    with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
         for number, done in enumerate(workers.run(_jobs(assignment, folder, stale)), start=1):
             progress(f"feedback {number} of {len(stale)}: {done.name}")
             if done.result is None:
@@ -68,14 +77,23 @@ def write_feedback(
     return problems
 
 
+def _hand_on_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
+    """Put beside each page what `nbgrader release_feedback` needs to know of its submission."""
+    for result in results:
+        page = _page(folder, assignment, result.student)
+        if page.is_file():
+            hand_on_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
+
+
 def _jobs(
-    assignment: str, folder: Path, stale: Sequence[tuple[Result, str]]
+    assignment: str, folder: Path, stale: Sequence[tuple[Result, Entry, str]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for result, found in stale:
-        entry = result.entry
+    for result, entry, found in stale:
         job = {
             "assignment": assignment,
-            "notebook": _graded(folder, assignment, result.student).read_text(encoding="utf-8"),
+            "notebook": graded_notebook(folder, assignment, result.student).read_text(
+                encoding="utf-8"
+            ),
             "scores": entry.scores,
             "points": entry.points,
             "comments": entry.comments,
@@ -92,10 +110,6 @@ def _digest_of_making() -> str:
     files += sorted((Path(__file__).parent / "templates").rglob("*.j2"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "bleach")]
     return digest([*versions, *(path.read_bytes() for path in files)])
-
-
-def _graded(folder: Path, assignment: str, student: str) -> Path:
-    return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
 def _page(folder: Path, assignment: str, student: str) -> Path:

@@ -1,6 +1,7 @@
 """One student's feedback as a page of HTML: nbgrader's, without hidden tests, made safe.
 
-`FeedbackExporter` serves ``nbgrader generate_feedback`` as well: nbgrader_config.py names it.
+`FeedbackExporter` and `ClearHiddenTests` serve ``nbgrader generate_feedback`` as well:
+nbgrader_config.py names them.
 """
 
 from __future__ import annotations
@@ -16,20 +17,18 @@ import nbformat
 import nbgrader
 from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
+from nbgrader import preprocessors
 from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets.config import Config
 
 from grader.course import configuration
-from grader.sanitizer import depth, sanitised
+from grader.sanitizer import sanitised
 
 #: The page asks no other host for anything and runs nothing, whatever a browser finds in it.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
-
-#: A text with more tags in tags is shown as it was typed.
-DEEP_FOR_A_TEXT = 50
 
 #: Says what a page was made from; see `digest_of`.
 MARK = "made-from"
@@ -40,13 +39,10 @@ FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 class FeedbackExporter(HTMLExporter):
     """nbconvert's HTML with a body that only shows."""
 
-    def from_notebook_node(
+    def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
     ) -> tuple[str, dict[str, Any]]:
         """Convert a notebook."""
-        for cell in nb.cells:
-            if cell.cell_type == "markdown" and depth(cell.source) > DEEP_FOR_A_TEXT:
-                cell.source = html.escape(cell.source)
         page, resources = super().from_notebook_node(nb, resources, **options)
         head, begin, body = page.partition("<body")
         body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
@@ -57,6 +53,21 @@ class FeedbackExporter(HTMLExporter):
         head = head.replace("<head>", f"<head>\n{policy}", 1)
         remarks = _remarks(resources["nbgrader"].get("remarks", ()))
         return f"{head}{begin}>\n{remarks}{sanitised(body)}</body>\n</html>\n", resources
+
+
+class ClearHiddenTests(preprocessors.ClearHiddenTests):
+    """nbgrader's, for test cells alone.
+
+    It fails at a mark of hidden tests anywhere else, and a learner may write one into an answer.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Drop the hidden lines of a cell."""
+        if is_grade(cell) and not is_solution(cell):
+            return super().preprocess_cell(cell, resources, cell_index)
+        return cell, resources
 
 
 def feedback_job(job: Mapping[str, Any]) -> str:

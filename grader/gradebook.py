@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from nbgrader.api import (
@@ -30,12 +31,41 @@ class Entry:
     points: dict[str, float] = field(default_factory=dict)  #: the most each cell gives
     to_read: list[str] = field(default_factory=list)  #: cells that wait for a person
     late_penalty: float = 0.0  #: points taken off for lateness
+    seconds_late: float = 0.0  #: since the deadline, with any extension of it
     comments: dict[str, str] = field(default_factory=dict)  #: by cell, where there is one
 
 
 def database(folder: Path) -> str:
     """Return the address of the gradebook in the folder."""
     return f"sqlite:///{folder.resolve() / 'gradebook.db'}"
+
+
+def due(db_url: str, assignment: str) -> datetime | None:
+    """Return the assignment's deadline, in UTC, if it has one."""
+    with Gradebook(db_url) as gradebook:
+        return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
+
+
+def students(db_url: str) -> list[str]:
+    """Return the ids of all learners: those of the class list and who has handed in."""
+    with Gradebook(db_url) as gradebook:
+        return sorted(gradebook.db.scalars(select(Student.id)))
+
+
+def seconds_late(
+    timestamp: datetime | None, due: datetime | None, extension: timedelta | None
+) -> float:
+    """Return how long after the deadline a submission came, 0 where one of the two is not known.
+
+    Examples
+    --------
+    >>> noon = datetime(2026, 3, 2, 12)
+    >>> seconds_late(noon, noon - timedelta(hours=3), timedelta(hours=2))
+    3600.0
+    """
+    if timestamp is None or due is None:
+        return 0.0
+    return max(0.0, (timestamp - due - (extension or timedelta())).total_seconds())
 
 
 def read(db_url: str, assignment: str) -> dict[str, Entry]:
@@ -57,7 +87,13 @@ def read(db_url: str, assignment: str) -> dict[str, Entry]:
             and_(Grade.notebook_id == SubmittedNotebook.id, Grade.cell_id == GradeCell.id),
         )
         .add_columns(
-            SubmittedNotebook.late_submission_penalty, GradeCell.name, GradeCell.max_score, Grade
+            SubmittedNotebook.late_submission_penalty,
+            SubmittedAssignment.timestamp,
+            Assignment.duedate,
+            SubmittedAssignment.extension,
+            GradeCell.name,
+            GradeCell.max_score,
+            Grade,
         )
         .order_by(Student.id, GradeCell.name)
     )
@@ -70,9 +106,12 @@ def read(db_url: str, assignment: str) -> dict[str, Entry]:
     )
     entries: dict[str, Entry] = {}
     with Gradebook(db_url) as gradebook:
-        for student, first, last, penalty, cell, most, grade in gradebook.db.execute(grades):
+        for student, first, last, penalty, *times, cell, most, grade in gradebook.db.execute(
+            grades
+        ):
             entry = entries.setdefault(student, Entry(student, first or "", last or ""))
             entry.late_penalty = penalty or 0.0
+            entry.seconds_late = seconds_late(*times)
             entry.points[cell] = most
             if grade and grade.needs_manual_grade:
                 entry.to_read.append(cell)

@@ -20,11 +20,13 @@ from nbgrader.api import (
 )
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
 from nbgrader.utils import compute_checksum, is_solution, is_task
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import selectinload
+from traitlets import TraitError
 from traitlets.config import Config
 
+from grader.gradebook import seconds_late
 from grader.source import read_source
 from grader.verdict import FAILED, Verdict
 
@@ -34,6 +36,10 @@ NO_RESPONSE = "No response."
 
 class OtherCells(RuntimeError):
     """Raised when cells came or went in an assignment that has been graded before."""
+
+
+class LateRuleFailed(RuntimeError):
+    """Raised when the course's rule for late work is not there or cannot be applied."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,7 @@ class GradebookWriter:
         course = config.CourseDirectory.get("course_id", "")
         self._gradebook = Gradebook(db_url, course)
         try:
+            self._penalties = _late_rule(config)
             self._enter_cells(db_url, source, config)
             self._db = self._gradebook.db
             row = self._gradebook.find_assignment(assignment)
@@ -82,8 +89,6 @@ class GradebookWriter:
         except BaseException:
             self._gradebook.close()
             raise
-        self._penalties = AssignLatePenalties(config=config)
-        self._penalties.init_plugin()
 
     def __enter__(self) -> GradebookWriter:
         return self
@@ -109,6 +114,26 @@ class GradebookWriter:
             row = known.get(student) or self._add_student(student)
             row.first_name, row.last_name = first_name, last_name
         self._db.commit()
+
+    def renew_penalties(self) -> None:
+        """Set every penalty for late work that the gradebook has, or should have.
+
+        Since it was set the deadline, an extension, the policy or a person's points may have
+        changed, on which no verdict depends.
+        """
+        concerned = SubmittedNotebook.late_submission_penalty.is_not(None)
+        if self._due is not None:
+            concerned = or_(concerned, SubmittedAssignment.timestamp > self._due)
+        rows = self._db.scalars(
+            select(SubmittedAssignment)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .where(SubmittedAssignment.assignment_id == self._assignment_id, concerned)
+            .options(selectinload(SubmittedAssignment.notebooks))
+        )
+        for submission in rows.unique().all():
+            self._enter_penalty(submission)
+        self._db.commit()
+        self._db.expunge_all()
 
     def enter(self, batch: Sequence[Entered]) -> None:
         """Enter the verdicts in one transaction. A failed one removes what there was before."""
@@ -190,7 +215,7 @@ class GradebookWriter:
             for cell in {*self._grade_cells} - {grade.cell_id for grade in notebook.grades}:
                 Grade(cell_id=cell, notebook=notebook)
             for grade in notebook.grades:
-                name = self._names.get(grade.cell_id)
+                name = self._names.get(grade.cell_id, "")
                 grade.auto_score = verdict.scores.get(name)
                 if name in verdict.missing:
                     # What a person gave was for a cell of an earlier submission.
@@ -204,22 +229,28 @@ class GradebookWriter:
 
     def _enter_penalty(self, submission: SubmittedAssignment) -> None:
         """Set what nbgrader's `AssignLatePenalties` sets."""
-        late = 0.0
-        due = self._due
-        if due is not None and submission.timestamp is not None:
-            if submission.extension is not None:
-                due += submission.extension
-            late = max(0.0, (submission.timestamp - due).total_seconds())
+        late = seconds_late(submission.timestamp, self._due, submission.extension)
         for notebook in submission.notebooks:
             notebook.late_submission_penalty = None
             if late:
                 self._db.refresh(notebook, ["score"])
-                penalty = self._penalties.plugin_inst.late_submission_penalty(
-                    submission.student_id, notebook.score, late
-                )
-                if penalty is not None:
-                    penalty = self._penalties._check_late_penalty(notebook, penalty)
-                notebook.late_submission_penalty = penalty
+                notebook.late_submission_penalty = self._penalty(submission, notebook, late)
+
+    def _penalty(
+        self, submission: SubmittedAssignment, notebook: SubmittedNotebook, late: float
+    ) -> float | None:
+        rule = self._penalties.plugin_inst
+        try:
+            penalty = rule.late_submission_penalty(submission.student_id, notebook.score, late)
+            return (
+                None if penalty is None else self._penalties._check_late_penalty(notebook, penalty)
+            )
+        except Exception as problem:  # the rule is the course's own code
+            raise LateRuleFailed(
+                f"the rule for late work, {type(rule).__name__}, raised "
+                f"{type(problem).__name__}: {problem}, for {submission.student_id}, who was "
+                f"{late:g} s late. Mend it and give the command again."
+            ) from problem
 
     def _remove(self, submission: SubmittedAssignment) -> None:
         for notebook in submission.notebooks:
@@ -248,6 +279,18 @@ class GradebookWriter:
                     "folder, or remove the assignment's submissions from the gradebook first."
                 ) from problem
         gradebook.db.expire_all()
+
+
+def _late_rule(config: Config) -> AssignLatePenalties:
+    try:
+        rule = AssignLatePenalties(config=config)
+        rule.init_plugin()
+    except TraitError as problem:
+        raise LateRuleFailed(
+            "expected the class that nbgrader_config.py names in "
+            f"c.AssignLatePenalties.plugin_class, found none: {problem}"
+        ) from problem
+    return rule
 
 
 def _same_cells(notebook: Any, stub: Any) -> bool:

@@ -59,9 +59,8 @@ def grade_job(job: Mapping[str, Any]) -> str:
                 raise  # it was this submission that took the sandbox down
             raise CannotWork(str(problem)) from problem
         except BaseException:
-            close_sandbox(
-                limits, isolation
-            )  # whatever happened, the next submission gets a new one
+            # Whatever happened, the next submission gets a new one.
+            close_sandbox(limits, isolation)
             raise
     if job["remarks"]:
         status = REMARKS if verdict.status == GRADED else verdict.status

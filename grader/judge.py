@@ -17,7 +17,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -28,9 +28,11 @@ from nbgrader.utils import determine_grade, is_grade
 
 from attn_lib.checks import ChecksFailed, named_mistakes
 from attn_lib.checks.core import SEED
+from attn_lib.mistakes import catalogue
 from attn_lib.personal.core import checked_id
 from grader.limits import Limits
 from grader.live import Live
+from grader.outputs import writable
 from grader.sandbox import Sandbox
 from grader.source import Source, read_source
 from grader.submission import Unreadable, repair
@@ -50,7 +52,7 @@ class Judged:
 
     notebook: NotebookNode
     remarks: tuple[str, ...]
-    learner_id: object = None  #: what the learner says to be called, if the notebook asks
+    learner_ids: tuple[object, ...] = ()  #: what the learner said to be called, cell by cell
 
 
 def grade(
@@ -108,7 +110,7 @@ def grade(
         return failed(str(problem))
     except CourseError as problem:
         return failed(f"{problem} Tell whoever maintains the course.")
-    remarks = (*repaired.remarks, *judged.remarks, *_other_id(judged.learner_id, student))
+    remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
     cells = {
         cell.metadata.nbgrader.grade_id: cell for cell in judged.notebook.cells if is_grade(cell)
     }
@@ -153,18 +155,19 @@ def judge(
         If a test cell gives no mark between 0 and its points, or raises what is no finding.
     """
     with Live(sandbox, limits) as live:
-        count = 0
+        count, learner_ids = 0, []
         for cell in notebook.cells:
             if cell.cell_type != "code":
                 continue
             count += 1
             cell.execution_count = count
             if source.is_test(cell):
-                cell.outputs = _judge_cell(cell, source, live, seed, count)
+                names = live.stand_ins(source.names)
+                learner_ids.append(names.get(LEARNER_ID))
+                cell.outputs = _judge_cell(cell, names, seed, count)
             else:
                 cell.outputs = live.run_cell(_name(cell, count), cell.source)
-        learner_id = live.stand_ins(source.names & {LEARNER_ID}).get(LEARNER_ID)
-        return Judged(notebook, tuple(live.remarks), learner_id)
+        return Judged(notebook, tuple(live.remarks), tuple(learner_ids))
 
 
 def seed_of(submitted: bytes) -> int:
@@ -185,7 +188,7 @@ def versions() -> dict[str, str]:
 
 
 def _judge_cell(
-    cell: NotebookNode, source: Source, live: Live, seed: int, count: int
+    cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int
 ) -> list[NotebookNode]:
     """Run a test cell here and return its outputs, which hold the mark as nbgrader reads it."""
     name, most = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
@@ -193,8 +196,7 @@ def _judge_cell(
         body, last = _split(cell.source)
     except (SyntaxError, ValueError) as error:
         raise CourseError(f"The test cell {name} cannot be run: {error}.") from None
-    names: dict[str, Any] = {"__name__": "__main__"}
-    names |= live.stand_ins(source.names)
+    names: dict[str, Any] = {"__name__": "__main__", **answers}
     said, outputs = io.StringIO(), []
     failure = None
     with _grading(seed), contextlib.redirect_stdout(said):
@@ -207,13 +209,13 @@ def _judge_cell(
             raise CourseError(
                 f"The test cell {name} raised {type(error).__name__}: {error}."
             ) from error
-    if said.getvalue():
-        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=said.getvalue()))
+    if text := writable(said.getvalue()):
+        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=text))
     if failure is not None:
-        lines = str(failure).splitlines()
+        text = writable(str(failure))
         outputs.append(
             nbformat.v4.new_output(
-                "error", ename=type(failure).__name__, evalue=str(failure), traceback=lines
+                "error", ename=type(failure).__name__, evalue=text, traceback=text.splitlines()
             )
         )
         return outputs
@@ -247,24 +249,26 @@ def _checked_mark(mark: object, most: float, name: str) -> float:
 
 
 def _mistakes(notebook: NotebookNode) -> tuple[str, ...]:
-    """Return the catalogued mistakes that the tests named."""
+    """Return the catalogued mistakes that the tests named, not what a learner made them quote."""
     reports = [
         output.get("text") or output.get("evalue") or ""
         for cell in notebook.cells
         if cell.cell_type == "code" and is_grade(cell)
         for output in cell.outputs
     ]
-    return tuple(named_mistakes("\n".join(reports)))
+    known = {mistake.id for mistake in catalogue()}
+    return tuple(name for name in named_mistakes("\n".join(reports)) if name in known)
 
 
-def _other_id(learner_id: object, student: str) -> list[str]:
-    """Say when the numbers of the tasks are those of another id."""
-    try:
-        if learner_id is None or checked_id(learner_id) == checked_id(student):
-            return []
-    except (TypeError, ValueError):  # the checks have told the learner
-        return []
-    return [f"The notebook's learner_id is {learner_id!r}, the student's id {student!r}."]
+def _other_ids(learner_ids: Iterable[object], student: str) -> list[str]:
+    """Say when the numbers of a task were those of another id."""
+    others: dict[str, None] = {}  # an ordered set
+    for learner_id in learner_ids:
+        # Of what is no id the checks have told the learner.
+        with contextlib.suppress(ValueError):
+            if isinstance(learner_id, str) and checked_id(learner_id) != checked_id(student):
+                others[f"The notebook's learner_id is {learner_id!r}"] = None
+    return [f"{other}, the student's id {student!r}." for other in others]
 
 
 def _name(cell: Mapping[str, Any], count: int) -> str:

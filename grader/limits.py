@@ -1,8 +1,12 @@
-"""How much one submission may use."""
+"""Where a submission runs and how much it may use."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+#: Where learners' code runs: in bubblewrap's sandbox, or in a plain process that it can leave.
+BUBBLEWRAP = "bubblewrap"
+NONE = "none"
 
 
 @dataclass(frozen=True)

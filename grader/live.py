@@ -11,8 +11,12 @@ from nbformat import NotebookNode
 
 from attn_lib.checks.observation import Observation, StandIn
 from grader.limits import Limits
-from grader.outputs import fit_outputs, stopped_output
+from grader.outputs import Room, stopped_output
 from grader.sandbox import Sandbox, Session, SessionDied
+from grader.wire import Opaque
+
+#: Of the values that a test cell sees, in all: so many times the largest single result.
+MOST_VALUES = 8
 
 
 @dataclass
@@ -27,6 +31,9 @@ class Live:
     _stopped: dict[str, str] = field(default_factory=dict)  # functions not called again, and why
     _over: str = ""  # why nothing runs any more
     _deadline: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._room = Room(self.limits.output_kib)
 
     def __enter__(self) -> Live:
         self._deadline = time.monotonic() + self.limits.submission_seconds
@@ -48,7 +55,7 @@ class Live:
             self._begin_again()
             return [stopped_output(died.reason)]
         self._done.append((name, source))
-        return fit_outputs(ran.outputs)
+        return self._room.fit(ran.outputs)
 
     def stand_ins(self, names: Collection[str]) -> dict[str, Any]:
         """Return what a test cell sees of these names: stand-ins for functions, copies of values.
@@ -56,6 +63,7 @@ class Live:
         A name that the submission does not define is left out.
         """
         found: dict[str, Any] = {}
+        left = MOST_VALUES * self.limits.result_mib * 2**20
         session = self._ready()
         if session is None:
             return found
@@ -71,8 +79,12 @@ class Live:
                 session = self._ready()
                 if session is None:
                     break
+                if left <= 0:
+                    found[name] = Opaque.named("object not looked at: the others are too large")
+                    continue
                 try:
                     found[name] = session.value(name)
+                    left -= session.weight
                 except SessionDied as died:
                     self._stopped[name] = died.reason
                     self._lost(f"The value {name} could not be read: {died.reason}.")
@@ -135,12 +147,19 @@ class Live:
             self._session = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class _Elsewhere(StandIn):
     """A learner's function, called where it lives."""
 
     live: Live
     name: str
 
+    def __repr__(self) -> str:
+        return f"<function {self.name}>"
+
     def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
         return self.live.observe(self.name, args, own_work=own_work)
+
+
+#: What messages to a learner call it.
+_Elsewhere.__name__ = "function"

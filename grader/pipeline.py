@@ -15,12 +15,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from nbgrader.utils import parse_utc
-
 from grader import gradebook, journal, settings, submission
-from grader.course import SOLUTIONS, configuration
+from grader.course import SOLUTIONS, configuration, graded_notebook
+from grader.deadlines import read_time
 from grader.digests import course_digest, digest
-from grader.files import remove_folder, write_whole
+from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
 from grader.gradebook_writer import Entered, GradebookWriter
 from grader.limits import Limits
 from grader.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -30,9 +29,6 @@ from grader.workers import GRADE_JOB, CannotWork, Done, LocalWorkers
 BATCH = 50
 
 WARM_UP = "grader.jobs:warm_up"
-
-#: nbgrader notes in this file, beside a submission, when it was handed in.
-TIMESTAMP = "timestamp.txt"
 
 
 class Workers(Protocol):
@@ -82,8 +78,6 @@ class Run:
         Default: those of nbgrader_config.py.
     names : mapping
         First and last name by student, for the gradebook.
-    solutions : Path
-        The folder of the instructor's notebooks.
     """
 
     assignment: str
@@ -91,16 +85,13 @@ class Run:
     into: Path
     student: str = "*"
     force: bool = False
-    db_url: str | None = None
-    limits: Limits | None = None
-    isolation: str | None = None
+    db_url: str = ""
+    limits: Limits = field(default_factory=lambda: _grading().limits)
+    isolation: str = ""
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    solutions: Path = SOLUTIONS
 
     def __post_init__(self) -> None:
-        grading = settings.Grading(config=configuration())
-        self.limits = self.limits or grading.limits
-        self.isolation = self.isolation or grading.isolation
+        self.isolation = self.isolation or _grading().isolation
         self.submitted, self.into = self.submitted.resolve(), self.into.resolve()
         self.db_url = self.db_url or gradebook.database(self.into)
 
@@ -117,12 +108,16 @@ class Run:
     @property
     def source(self) -> bytes:
         """The instructor's notebook."""
-        return (self.solutions / self.assignment / f"{self.assignment}.ipynb").read_bytes()
+        return (SOLUTIONS / self.assignment / f"{self.assignment}.ipynb").read_bytes()
 
     @property
     def seconds(self) -> float:
         """How long a worker may be silent: far beyond what the limits leave to a submission."""
         return 2 * self.limits.submission_seconds + 60
+
+
+def _grading() -> settings.Grading:
+    return settings.Grading(config=configuration())
 
 
 def local_workers(run: Run, number: int | None = None, function: str = GRADE_JOB) -> LocalWorkers:
@@ -166,6 +161,7 @@ def autograde(
         )
         if run.names:
             writer.enter_names(run.names)
+        writer.renew_penalties()
         _Pipeline(run, source, record, writer, progress).grade(students, workers)
     return students
 
@@ -288,13 +284,10 @@ class _Pipeline:
         target.parent.mkdir(parents=True, exist_ok=True)
         write_whole(target, verdict.notebook)
         target.chmod(0o444)
-        noted = self.run.submitted / verdict.student / self.run.assignment / TIMESTAMP
-        if _is_small_file(noted):
-            write_whole(target.with_name(TIMESTAMP), noted.read_text("utf-8", "replace"))
+        hand_on_notes(self.run.submitted / verdict.student / self.run.assignment, target.parent)
 
     def _graded(self, student: str) -> Path:
-        name = f"{self.run.assignment}.ipynb"
-        return self.run.into / "autograded" / student / self.run.assignment / name
+        return graded_notebook(self.run.into, self.run.assignment, student)
 
 
 def _check(verdict: Verdict, assignment: str, student: str) -> None:
@@ -314,16 +307,12 @@ def _timestamp(folder: Path) -> tuple[datetime | None, list[str]]:
     path = folder / TIMESTAMP
     if not path.exists() and not path.is_symlink():
         return None, []
-    if not _is_small_file(path):
+    if not is_small_file(path):
         return None, [f"{TIMESTAMP} is no note of a time, and was left out."]
     text = path.read_text("utf-8", "replace").strip()
     if not text:
         return None, []
     try:
-        return parse_utc(text), []
-    except (ValueError, OverflowError, TypeError):
+        return read_time(text), []
+    except ValueError:
         return None, [f"{TIMESTAMP} says {text[:40]!r}, which is no time, and was left out."]
-
-
-def _is_small_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink() and path.stat().st_size < 1024

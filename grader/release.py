@@ -27,7 +27,10 @@ def generate(assignment: str, into: Path, *, db_url: str | None = None) -> Path:
     db_url : str, optional
         The gradebook to enter the assignment's cells in. Default: none.
     """
-    settings = {"source_directory": SOLUTIONS, "release_directory": into.resolve()}
+    settings: dict[str, object] = {
+        "source_directory": SOLUTIONS,
+        "release_directory": into.resolve(),
+    }
     if db_url:
         settings["db_url"] = db_url
     api = nbgrader_for(settings, None if db_url else NO_DATABASE)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from attn_lib.mistakes import catalogue
 from grader import charts
-from grader.course import graded_cells
+from grader.course import graded_cells, graded_notebook
 from grader.files import write_whole
 from grader.items import Item, PartCount, items, mistakes, parts
 from grader.results import Result
@@ -32,7 +32,9 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-def write_report(assignment: str, folder: Path, results: Sequence[Result], path: Path) -> None:
+def write_report(
+    assignment: str, folder: Path, results: Sequence[Result], path: Path, deadline: str = ""
+) -> None:
     """Write the report.
 
     Parameters
@@ -44,16 +46,19 @@ def write_report(assignment: str, folder: Path, results: Sequence[Result], path:
         Of the whole class.
     path : Path
         The page.
+    deadline : str
+        What is said of the deadline.
     """
     cells = graded_cells(assignment)
     graded = [result for result in results if result.entry is not None]
-    notebooks = (_notebook(folder, assignment, result.student) for result in graded)
+    notebooks = (graded_notebook(folder, assignment, result.student) for result in graded)
     counts = parts(notebook for notebook in notebooks if notebook.is_file())
     order = {cell: number for number, cell in enumerate(cells)}
     counts.sort(key=lambda part: order.get(part.cell, len(order)))
     sections = [
         f"<h1>{html.escape(assignment)}: how the class did</h1>",
         f"<p>{html.escape(sentence(figures(results)))}</p>",
+        *([f"<p>{html.escape(deadline)}</p>"] if deadline else []),
         *(_scores(graded) if graded else []),
         *(_items(items(graded, cells)) if graded else []),
         *(_parts(counts) if counts else []),
@@ -86,8 +91,8 @@ def histogram(scores: Sequence[float], most: float) -> tuple[list[str], list[int
 
 
 def _scores(graded: Sequence[Result]) -> list[str]:
-    scores = [result.score for result in graded]
-    most = max(result.points for result in graded)
+    scores = [result.score for result in graded if result.score is not None]
+    most = max(result.points for result in graded if result.points is not None)
     labels, counts = histogram(scores, most)
     told = (
         f"Scores of {len(scores)} students: from {min(scores):g} to {max(scores):g} of {most:g} "
@@ -186,10 +191,6 @@ def _to_look_at(results: Sequence[Result]) -> list[str]:
     if not rows:
         return []
     return ["<h2>To look at</h2>", _table("", ["student", "what"], rows, "")]
-
-
-def _notebook(folder: Path, assignment: str, student: str) -> Path:
-    return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
 def _details(summary: str, content: str) -> str:

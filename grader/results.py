@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader import gradebook, journal
+from grader.deadlines import span
 from grader.gradebook import Entry
+from grader.submission.wording import listed
 from grader.verdict import FAILED
 
 
@@ -47,6 +49,8 @@ class Result:
         if self.problem or self.entry is None:
             return f"failed: {self.problem}"
         state = "to read" if self.entry.to_read else "graded"
+        if self.entry.seconds_late:
+            state += f", {span(self.entry.seconds_late)} late"
         return f"{state}, without {listed(self.missing)}" if self.missing else state
 
 
@@ -87,15 +91,3 @@ def results(
                 )
             )
     return found
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return the names as a sentence lists them.
-
-    Examples
-    --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

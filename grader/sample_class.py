@@ -15,6 +15,7 @@ from grader.digests import course_digest
 from grader.grading import Graded, grade
 from grader.pipeline import Run
 from grader.release import generate
+from grader.report import write_report
 from grader.summary import figures
 
 ASSIGNMENT = "dot-products"
@@ -28,18 +29,16 @@ GRADED = ("autograded", "feedback", "gradebook.db", f"graded-{ASSIGNMENT}.jsonl"
 def read_roster(path: Path) -> dict[str, tuple[str, str]]:
     """Return first and last name by student from a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
-        return {
-            row["student"]: (row["first_name"], row["last_name"]) for row in csv.DictReader(file)
-        }
+        return {row["id"]: (row["first_name"], row["last_name"]) for row in csv.DictReader(file)}
 
 
 def run(
     sample: Path = SAMPLE,
     into: Path = CLASSROOM,
-    isolation: str | None = None,
+    isolation: str = "",
     progress: Callable[[object], None] = lambda line: None,
 ) -> Graded:
-    """Write the class's submissions, grade them, and write grades.csv and summary.json.
+    """Write the class's submissions, grade them, and write grades.csv, a report and summary.json.
 
     Running it again grades what has changed. If the assignment or the class itself has
     changed, everything is graded afresh: unlike a real class's gradebook, this one holds
@@ -58,6 +57,7 @@ def run(
         write_class(generate(ASSIGNMENT, Path(folder)), sample / "answers", into / "submitted")
     state_path.write_text(_json(state), encoding="utf-8")
     graded = grade(settings, progress=progress)
+    write_report(ASSIGNMENT, into, graded.results, into / f"report-{ASSIGNMENT}.html")
     facts = figures(graded.results) | {
         "feedback": str(into / "feedback"),
         "grades": str(into / "grades.csv"),

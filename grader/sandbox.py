@@ -24,15 +24,12 @@ from typing import IO
 
 from grader import bubblewrap
 from grader.channel import Channel, HungUp, TooSlow
-from grader.limits import Limits
+from grader.limits import BUBBLEWRAP, NONE, Limits
 from grader.session import CellRun, Session, SessionDied
 from grader.watchdog import Family
 from grader.wire import WireError
 
 __all__ = ["CellRun", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
-
-BUBBLEWRAP = "bubblewrap"
-NONE = "none"
 
 #: No site packages, no user's folder, nothing from where it stands, no files written.
 _FLAGS = ("-P", "-S", "-s", "-B")
@@ -122,9 +119,9 @@ class Sandbox:
         if self._process is not None and self._process.poll() is not None:
             self._stop()
         for attempt in range(2):
-            self._start()
+            control = self._start()
             try:
-                socket.send_fds(self._control, [b"+"], [connection.fileno()])
+                socket.send_fds(control, [b"+"], [connection.fileno()])
                 return
             except OSError:
                 self._stop()
@@ -133,9 +130,10 @@ class Sandbox:
                         f"The sandbox ended by itself. {_HOW_TO_GET_IT}"
                     ) from None
 
-    def _start(self) -> None:
-        if self._process is not None:
-            return
+    def _start(self) -> socket.socket:
+        """Start the warm process unless it runs, and return the socket to ask it over."""
+        if self._control is not None:
+            return self._control
         prefix, environment = self._how()
         ours, theirs = socket.socketpair()
         settings = {
@@ -168,6 +166,7 @@ class Sandbox:
                 raise SandboxUnavailable(
                     f"The sandbox does not start: {_last_words(said)}. {_HOW_TO_GET_IT}"
                 )
+        return ours
 
     def _how(self) -> tuple[list[str], dict[str, str]]:
         """Return what comes before the command and its environment."""

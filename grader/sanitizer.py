@@ -2,10 +2,14 @@
 
 A learner's Markdown and outputs become HTML. Scripts, event handlers, frames, forms, style
 sheets and everything that another host would be asked for is dropped.
+
+Defends against: a text that acts in the browser of whoever reads feedback or, through
+`shown_text`, in that of the instructor, whose page of formgrader may run code on the server.
 """
 
 from __future__ import annotations
 
+import html
 import re
 
 from bleach import Cleaner
@@ -39,6 +43,9 @@ STYLES = ("background-color", "color", "font-style", "font-weight", "text-align"
 
 #: Tags in tags. Cleaning takes time with the square of this; honest pages have some twenty.
 MOST_DEEP = 600
+
+#: A text with more tags in tags is shown as it was typed.
+DEEP_FOR_A_TEXT = 50
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _EMPTY_TAGS = "area base br col embed hr img input link meta source track wbr"
@@ -83,6 +90,22 @@ def sanitised(body: str) -> str:
     if depth(body) > MOST_DEEP:
         raise TooDeep(f"expected at most {MOST_DEEP} tags in tags, found {depth(body)}")
     return _cleaner().clean(_without_scripts(body))
+
+
+def shown_text(body: str) -> str:
+    """Return a cell's Markdown, rendered, without anything active.
+
+    nbgrader_config.py puts it in place of nbconvert's filter ``strip_files_prefix``, through
+    which every text cell goes and nothing else does.
+
+    Examples
+    --------
+    >>> shown_text("<p>a <b>b</b></p><script>c()</script>")
+    '<p>a <b>b</b></p>'
+    """
+    if depth(body) > DEEP_FOR_A_TEXT:
+        return html.escape(body)
+    return sanitised(body)
 
 
 def _without_scripts(body: str) -> str:

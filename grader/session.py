@@ -97,6 +97,11 @@ class Session:
             body.on_these_arguments,
         )
 
+    @property
+    def weight(self) -> int:
+        """How many bytes of memory the last reply may take here."""
+        return self._channel.weight
+
     def kill(self) -> None:
         """End the process and all that it started."""
         self._died = self._died or "it was over"

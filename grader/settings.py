@@ -1,4 +1,4 @@
-"""How much a submission may use, as nbgrader_config.py says it."""
+"""Where a submission runs and how much it may use, as nbgrader_config.py says it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import fields
 from traitlets import Enum, Float, Integer
 from traitlets.config import Configurable
 
-from grader.limits import Limits
-
-BUBBLEWRAP = "bubblewrap"
-NONE = "none"
+from grader.limits import BUBBLEWRAP, NONE, Limits
 
 _DEFAULT = Limits()
 

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+from grader import deadlines
+from grader.course import configuration
 from grader.results import Result
+
+#: Names that a sentence lists.
+MOST_NAMES = 20
 
 HEADINGS = ("student", "points", "status", "mistakes named")
 
@@ -42,13 +48,15 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
         are. ``mean``: of the points so far.
     """
     graded = [result for result in results if not result.problem]
+    scores = [result.score for result in graded if result.score is not None]
+    points = [result.points for result in graded if result.points is not None]
     return {
         "graded": len(graded),
         "failed": len(results) - len(graded),
         "full_marks": sum(result.lost == 0 for result in graded),
         "to_read": sum(bool(result.entry.to_read) for result in graded if result.entry),
-        "points": max((result.points for result in graded), default=0),
-        "mean": round(statistics.mean(r.score for r in graded), 2) if graded else 0,
+        "points": max(points, default=0),
+        "mean": round(statistics.mean(scores), 2) if scores else 0,
     }
 
 
@@ -62,4 +70,31 @@ def sentence(facts: dict[str, Any]) -> str:
         text += f" {facts['to_read']} have a written answer that waits to be read."
     if facts["failed"]:
         text += f" {facts['failed']} could not be graded."
+    return text
+
+
+def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
+    """Return a sentence on those who are in the gradebook and handed in nothing, or "".
+
+    Examples
+    --------
+    >>> absent(["ada", "ben", "zoe"], ["ben"])
+    'Nothing was handed in by 2 of the class: ada, zoe.'
+    """
+    names = sorted(set(known) - set(handed_in))
+    if not names:
+        return ""
+    shown = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+    return f"Nothing was handed in by {len(names)} of the class: {shown}."
+
+
+def deadline(due: datetime | None, results: Sequence[Result]) -> str:
+    """Return the deadline with its time zone, and how many came later, or "" without one."""
+    if due is None:
+        return ""
+    late = [result.entry for result in results if result.entry and result.entry.seconds_late]
+    text = f"Due {deadlines.told(due, deadlines.zone_of(configuration()))}."
+    if late:
+        penalised = sum(entry.late_penalty > 0 for entry in late)
+        text += f" {len(late)} came later; {penalised} of them lose points for it."
     return text

@@ -24,7 +24,7 @@ def close_sandbox(limits: Limits, isolation: str) -> None:
     """Close the sandbox if there is one; the next call gets a new one."""
     sandbox = _sandboxes.pop((limits, isolation), None)
     if sandbox is not None:
-        sandbox.__exit__(None, None, None)
+        sandbox.close()
 
 
 @atexit.register

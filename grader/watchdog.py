@@ -1,8 +1,9 @@
 """Watches a submission's processes from outside and ends them when they take too much.
 
-Defends against: memory that many processes take together, each within its own limit; more
-processes than allowed, should the kernel not count them; and processes that outlive their
-submission. It looks twenty times a second, so for a moment more can be in use.
+Defends against: memory that many processes take together, each within its own limit, and that
+was moved to the disk; more processes than allowed, should the kernel not count them; and
+processes that outlive their submission. It looks twenty times a second, so for a moment more
+can be in use.
 
 Does not defend against: without bubblewrap, a process that leaves its family before it is seen.
 """
@@ -22,7 +23,6 @@ from grader.limits import Limits
 _SECONDS = 0.05
 _SECONDS_TO_DIE = 10
 _MIB = 2**20
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Family:
@@ -67,7 +67,7 @@ class Family:
             The exact count takes longer. Below this many bytes a quick one, too high, will do.
         """
         pids = list(self.members())
-        rough = sum(map(_resident, pids))
+        rough = sum(map(_whole, pids))
         return rough if rough <= enough else sum(map(_share, pids))
 
     def kill(self) -> None:
@@ -75,31 +75,27 @@ class Family:
 
         The first is ended by its handle: its number may belong to another by then.
         """
-        if self._handle is None:
+        handle, self._handle = self._handle, None
+        if handle is None:
             return
         if not self._whole:
-            self._kill_others()
-        self._signal(signal.SIGKILL)
+            self._kill_others(handle)
+        _signal(handle, signal.SIGKILL)
         poll = select.poll()
-        poll.register(self._handle, select.POLLIN)
+        poll.register(handle, select.POLLIN)
         poll.poll(_SECONDS_TO_DIE * 1000)
-        os.close(self._handle)
-        self._handle = None
+        os.close(handle)
 
-    def _kill_others(self) -> None:
+    def _kill_others(self, handle: int) -> None:
         """End all but the first, while it stands still and adopts those that lose their parent.
 
         The kernel may leave some out of a list that changes, so this looks more than once.
         """
-        self._signal(signal.SIGSTOP)
+        _signal(handle, signal.SIGSTOP)
         for _ in range(3):
             for pid in [*self.members()][1:]:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
-
-    def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self._handle, number)
 
 
 class Watchdog:
@@ -140,6 +136,11 @@ class Watchdog:
         return ""
 
 
+def _signal(handle: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(handle, number)
+
+
 def _threads(pid: int) -> int:
     try:
         return sum(1 for _ in Path(f"/proc/{pid}/task").iterdir())
@@ -147,17 +148,20 @@ def _threads(pid: int) -> int:
         return 0
 
 
-def _resident(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE
-    except (OSError, IndexError):
-        return 0
+def _whole(pid: int) -> int:
+    """Return a process's memory in bytes, with all that it shares with others."""
+    return _sum_of(Path(f"/proc/{pid}/status"), ("VmRSS", "VmSwap"))
 
 
 def _share(pid: int) -> int:
-    """Return a process's memory, its part only of what it shares with others."""
+    """Return a process's memory in bytes, its part only of what it shares with others."""
+    return _sum_of(Path(f"/proc/{pid}/smaps_rollup"), ("Pss", "SwapPss")) or _whole(pid)
+
+
+def _sum_of(path: Path, names: tuple[str, ...]) -> int:
+    """Return the sum of some lines of a file of the kernel's, in bytes; 0 if it is gone."""
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        return next(int(line.split()[1]) for line in text.splitlines() if line[:4] == "Pss:") * 1024
-    except (OSError, StopIteration):
-        return _resident(pid)
+        lines = [line.split(":") for line in path.read_text().splitlines() if ":" in line]
+        return sum(int(value.split()[0]) * 1024 for name, value, *_ in lines if name in names)
+    except OSError:
+        return 0

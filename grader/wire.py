@@ -29,7 +29,8 @@ from attn_lib.checks.observation import Observation
 #: The length of the JSON part and that of all arrays, before each frame.
 HEADER = struct.Struct("!II")
 
-#: A part of a tree takes up to thirty times its bytes once it is read; hence these.
+#: How many times its bytes a part of a tree takes up to once it is read; hence the rest.
+BYTES_A_BYTE = 30
 MOST_JSON = 8 * 2**20
 MOST_PARTS = 250_000
 MOST_DEPTH = 32
@@ -37,6 +38,7 @@ MOST_DEPTH = 32
 #: Booleans, integers, floats and complex numbers.
 NUMBER_KINDS = "biufc"
 
+_TOO_MUCH_TEXT = f"more than {MOST_JSON // 2**20} MiB of text and lists"
 _INT_BITS = 2048
 _NPY_HEADER = 512
 _NPY_START = 1024  # bytes of an array among which its header has to be
@@ -105,7 +107,7 @@ def pack(value: Any, *, most_bytes: int, strict: bool = False) -> bytes:
     writer = _Writer(most_bytes, strict)
     text = json.dumps(writer.tree(value), allow_nan=False, separators=(",", ":")).encode()
     if len(text) > MOST_JSON:
-        raise TooLarge(f"more than {MOST_JSON // 2**20} MiB of text and lists")
+        raise TooLarge(_TOO_MUCH_TEXT)
     if _has_too_many_parts(text):
         raise TooLarge(f"more than {MOST_PARTS} parts")
     return b"".join([HEADER.pack(len(text), writer.size), text, *writer.blobs])
@@ -123,6 +125,12 @@ def body_length(header: bytes | bytearray, *, most_bytes: int) -> int:
     if text > MOST_JSON or arrays > most_bytes:
         raise WireError("the frame is too large")
     return text + arrays
+
+
+def weight(header: bytes | bytearray) -> int:
+    """Return how many bytes of memory the value of a frame with this header may take."""
+    text, arrays = HEADER.unpack(header)
+    return BYTES_A_BYTE * text + arrays
 
 
 def unpack(frame: bytes | bytearray, *, most_bytes: int) -> Any:
@@ -171,6 +179,8 @@ class _Writer:
             raise TooLarge(f"more than {MOST_PARTS} parts")
         if depth > MOST_DEPTH:
             return self._opaque(value, f"{type(value).__name__} inside {MOST_DEPTH} others")
+        if isinstance(value, str) and len(value) > MOST_JSON:  # before a copy of it is made
+            raise TooLarge(_TOO_MUCH_TEXT)
         plain = _plain(value)
         if plain is not None:
             return plain[0]
@@ -198,7 +208,7 @@ class _Writer:
             return self._numbers("array", _as_numbers(value), value)
         return [tag, *(self.tree(part, depth + 1) for part in value)]
 
-    def _numbers(self, tag: str, array: NDArray | None, value: Any) -> Any:
+    def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
             return self._opaque(value, type(value).__name__)
         if array.nbytes + _NPY_HEADER > self._most_bytes - self.size:
@@ -245,7 +255,8 @@ class _Reader:
             values = [self.value(part, depth + 1) for part in parts]
             return values if tag == "list" else tuple(values)
         if tag == "dict":
-            return self._dict(*parts, depth)
+            (pairs,) = parts
+            return self._dict(pairs, depth)
         if tag in ("array", "scalar"):
             (length,) = parts
             array = self._array(length)
@@ -271,7 +282,7 @@ class _Reader:
             found[key] = self.value(part, depth + 1)
         return found
 
-    def _array(self, length: Any) -> NDArray:
+    def _array(self, length: Any) -> NDArray[Any]:
         if type(length) is not int or not 0 <= length <= len(self._arrays) - self._at:
             raise WireError("the frame has no such array")
         blob = self._arrays[self._at : self._at + length]
@@ -344,7 +355,7 @@ def _plain(value: Any) -> tuple[Any] | None:
     return None
 
 
-def _as_numbers(value: Any) -> NDArray | None:
+def _as_numbers(value: Any) -> NDArray[Any] | None:
     """Return what NumPy makes of an object, as the checks do: numbers, or nothing."""
     try:
         array = np.array(value, subok=False)

@@ -94,13 +94,12 @@ class LocalWorkers:
         self.warm = warm
         self._context = multiprocessing.get_context("forkserver")
         self._workers: list[_Worker] = []
-        self._starting: threading.Thread | None = None
+        self._starting = threading.Thread(target=self._start_all)
         self._not_started: Exception | None = None
 
     def __enter__(self) -> LocalWorkers:
         get_ready(self.function)
         # Until the server has imported everything, starting a worker waits for it.
-        self._starting = threading.Thread(target=self._start_all)
         self._starting.start()
         return self
 
@@ -127,7 +126,8 @@ class LocalWorkers:
                 f"expected {self.number} worker processes, could start {len(self._workers)}: "
                 f"{self._not_started}."
             ) from self._not_started
-        waiting, again = iter(jobs), []
+        waiting = iter(jobs)
+        again: list[_Task] = []
         while True:
             for worker in self._workers:
                 if worker.task is None:
@@ -138,8 +138,8 @@ class LocalWorkers:
             if not busy:
                 return
             for worker in _ready(busy):
-                task = worker.task
-                done = worker.reply()
+                task = worker.take()
+                done = worker.reply(task)
                 if not worker.alive:
                     worker.stop()
                     self._workers[self._workers.index(worker)] = self._start()
@@ -191,9 +191,14 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.pipe.send(task.job)
 
-    def reply(self) -> Done:
-        """Return what became of the task; the worker is not alive if it has none to give."""
+    def take(self) -> _Task:
+        """Return the task that it has, and has no more."""
         task, self.task = self.task, None
+        assert task is not None, "only those that have one are asked"
+        return task
+
+    def reply(self, task: _Task) -> Done:
+        """Return what became of its task; the worker is not alive if it has no reply to give."""
         try:
             if not self.pipe.poll():
                 raise TimeoutError

@@ -14,17 +14,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from tools.chromium import FLAGS
+
 ROOT = Path(__file__).resolve().parents[1]
-# Chromium's own sandbox refuses to run as root; the rest keeps it from asking other hosts.
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 @dataclass(frozen=True)
@@ -117,6 +109,6 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=CHROMIUM_FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield browser
         browser.close()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attn_lib.mistakes import Mistake, appearances
 
 
-def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> str:
+def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
 
     Type, shape, kind of number, finiteness and values are compared in this order, and the
@@ -32,9 +32,10 @@ def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> s
     'expected shape (2,), got (1, 2).'
     """
     problem = form_problem(got, expected)
-    if problem:
+    numbers = _as_numbers(got)
+    if problem or numbers is None:
         return problem
-    array = _as_numbers(got).astype(np.float64)
+    array = numbers.astype(np.float64)
     relative, absolute = tolerance
     wrong = ~np.isclose(array, expected, rtol=relative, atol=absolute)
     if not wrong.any():
@@ -50,7 +51,7 @@ def difference(got: Any, expected: NDArray, tolerance: tuple[float, float]) -> s
     return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
 
 
-def form_problem(got: Any, expected: NDArray) -> str:
+def form_problem(got: Any, expected: NDArray[Any]) -> str:
     """Say how `got` differs from `expected` in type, shape, kind of number or finiteness."""
     array = _as_numbers(got)
     if array is None:
@@ -77,9 +78,9 @@ def form_problem(got: Any, expected: NDArray) -> str:
 
 def diagnose(
     got: Any,
-    expected: NDArray,
+    expected: NDArray[Any],
     target: str | None,
-    compute: Callable[[Callable[..., Any]], NDArray],
+    compute: Callable[[Callable[..., Any]], NDArray[Any]],
     tolerance: tuple[float, float],
 ) -> Mistake | None:
     """Return the catalogued mistake at `target` that gives this very answer, if there is one.
@@ -111,13 +112,13 @@ def diagnose(
     return None
 
 
-def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None) -> NDArray:
+def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None) -> NDArray[Any]:
     """Return what a function gives for copies of `args`, or the row of it that was asked for."""
     result = function(*copy.deepcopy(args))
     return np.asarray(result if row is None else result[row])
 
 
-def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> bool:
+def _same_numbers(got: Any, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
     array = _as_numbers(got)
     if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
         return False
@@ -125,7 +126,7 @@ def _same_numbers(got: Any, wrong: NDArray, tolerance: tuple[float, float]) -> b
     return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
-def tolerance_for(got: Any, expected: NDArray) -> tuple[float, float]:
+def tolerance_for(got: Any, expected: NDArray[Any]) -> tuple[float, float]:
     """Relative and absolute tolerance for what the learner computed, by its precision.
 
     float64 and float32 share one, since a float64 result may come of float32 steps. The
@@ -135,11 +136,12 @@ def tolerance_for(got: Any, expected: NDArray) -> tuple[float, float]:
     array = _as_numbers(got)
     half = array is not None and array.dtype == np.float16
     finite = np.isfinite(expected)  # beside a masked score, -inf, the others still count
-    size = max(1.0, float(np.max(np.abs(expected), initial=0.0, where=finite)))
-    return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * size)
+    size = float(np.max(np.abs(expected), initial=0.0, where=finite))
+    # Not from 1 on for float16: zeros would pass for small numbers.
+    return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * max(1.0, size))
 
 
-def _as_numbers(value: Any) -> NDArray | None:
+def _as_numbers(value: Any) -> NDArray[Any] | None:
     """Return `value` as a plain array if it is a number, an array or nested lists of numbers."""
     if value is None or isinstance(value, (str, bytes, dict, set)):
         return None
@@ -150,7 +152,7 @@ def _as_numbers(value: Any) -> NDArray | None:
     return array if array.dtype.kind in "biufc" else None
 
 
-def _describe_type(got: Any, expected: NDArray) -> str:
+def _describe_type(got: Any, expected: NDArray[Any]) -> str:
     if expected.ndim == 0:
         wanted = "a number"
     elif expected.ndim == 1:
@@ -164,7 +166,7 @@ def _describe_type(got: Any, expected: NDArray) -> str:
     return f"expected {wanted}, got {type(got).__name__}."
 
 
-def shape_text(array: NDArray) -> str:
+def shape_text(array: NDArray[Any]) -> str:
     """Return the shape as a message names it."""
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
 

@@ -9,17 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.checks.comparison import (
-    diagnose,
-    difference,
-    form_problem,
-    result_of,
-    tolerance_for,
-)
+from attn_lib.checks.comparison import difference, form_problem, tolerance_for
 from attn_lib.checks.drawings import Drawing, Line, find_curve, label_problem, scale_problem
-from attn_lib.checks.observation import Observation, StandIn, observe, shapes_of
-from attn_lib.checks.results import CAUSE, CheckResult, ChecksFailed, Part, report
-from attn_lib.mistakes import Mistake
+from attn_lib.checks.ledger import Ledger
+from attn_lib.checks.observation import shapes_of
+from attn_lib.checks.results import CheckResult, ChecksFailed, Part, report
 from attn_lib.personal.core import checked_id
 from attn_lib.targets import TARGETS
 
@@ -40,17 +34,32 @@ class Checks:
 
     Examples
     --------
-    >>> check = Checks({"score_matrix": lambda q, k: q @ k.T})
+    >>> check = Checks({"score_matrix": lambda q, k: q @ k.T, "range_of": 8, "meaning": "b"})
     >>> check.part("raw scores", points=2)
     >>> check.call("score_matrix", np.eye(2), np.ones((3, 2)), target="score_matrix")
+    >>> check.part("their range", points=1)
+    >>> check.value("range_of", target="score_range", args=(64,))
+    >>> check.choice("meaning", "ABC", right="A", because={"B": "B is one standard deviation."})
     >>> check.finish()
-    raw scores: ok
+    Traceback (most recent call last):
+        ...
+    attn_lib.checks.results.ChecksFailed: raw scores: ok
+    their range: not yet
+      - range_of: expected 16, got 8.
+        Likely cause: It takes one standard deviation, within which only about 68 %
+        lie; for 95 % take two. (range-of-one-sd; see the book,
+        variance-growth#how-far-scores-range)
+      - meaning: "B" is not right. B is one standard deviation.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self.names = names
-        self.parts: list[Part] = []
+        self._ledger = Ledger(names)
         self._obstacle: CheckResult | None = None
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts opened so far, each with what its checks found."""
+        return self._ledger.parts
 
     def learner_id(self) -> str:
         """Return the learner's id from the name ``learner_id``.
@@ -58,14 +67,14 @@ class Checks:
         Where it is missing or no id, every part of the cell fails with a message that says
         so, and the id of nobody is returned for the cell to go on with.
         """
-        if "learner_id" not in self.names:
+        if "learner_id" not in self._ledger.names:
             problem = (
                 "not there yet. Put your id into its cell near the top, in quotes, "
                 "and run the cell."
             )
         else:
             try:
-                return checked_id(self.names["learner_id"])
+                return checked_id(self._ledger.names["learner_id"])
             except (TypeError, ValueError) as error:
                 problem = str(error).removeprefix("learner_id: ")
         self._obstacle = CheckResult("learner_id", problem)
@@ -84,7 +93,15 @@ class Checks:
         return np.random.default_rng(number if seed is None else [number, int(seed)])
 
     def part(self, title: str, points: float) -> None:
-        """Open a part; the checks that follow belong to it."""
+        """Open a part; the checks that follow belong to it.
+
+        Parameters
+        ----------
+        title : str
+            What the report calls it.
+        points : float
+            What it earns when all its checks pass.
+        """
         self.parts.append(Part(title, points, [self._obstacle] if self._obstacle else []))
 
     def call(
@@ -110,9 +127,9 @@ class Checks:
         expected : array_like, optional
             The right result. Default: what the target gives for `args`.
         """
-        got = self._observe(name, args)
+        got = self._ledger.observe(name, args)
         if got is not None:
-            self._compare(name, got.result, target, args, expected, given=shapes_of(args))
+            self._ledger.compare(name, got.result, target, args, expected, given=shapes_of(args))
 
     def value(
         self,
@@ -142,7 +159,7 @@ class Checks:
         within : float, optional
             The largest difference that is accepted, of a prediction say.
         """
-        got, found = self._find(name)
+        got, found = self._ledger.find(name)
         if not found:
             return
         tolerance = None
@@ -150,7 +167,7 @@ class Checks:
             tolerance = (0.0, 1.001 * 10.0**-decimals)
         elif within is not None:
             tolerance = (0.0, within)
-        self._compare(name, got, target, args, expected, row=row, tolerance=tolerance)
+        self._ledger.compare(name, got, target, args, expected, row=row, tolerance=tolerance)
 
     def estimate(
         self,
@@ -181,34 +198,35 @@ class Checks:
         """
         estimates = []
         for seed in (*seeds, seeds[0]):
-            observation = self._observe(name, (*args, seed))
+            observation = self._ledger.observe(name, (*args, seed))
             if observation is None:
                 return
             estimates.append(observation.result)
         given = shapes_of((*args, seeds[0]))
-        form = form_problem(estimates[0], np.zeros(()))
-        if form:
-            return self._record(name, form, given=given)
+        for estimate in estimates:
+            form = form_problem(estimate, np.zeros(()))
+            if form:
+                return self._ledger.record(name, form, given=given)
         first, second, again = estimates
         if not np.array_equal(first, again):
             problem = (
                 f"it gave {float(first):.6g} and then {float(again):.6g} for the same seed. "
                 "Draw from np.random.default_rng(seed) only."
             )
-            return self._record(name, problem, given=given)
+            return self._ledger.record(name, problem, given=given)
         if np.array_equal(first, second):
             problem = (
                 f"it gave {float(first):.6g} for two different seeds. Draw random numbers from "
                 "np.random.default_rng(seed) and measure them."
             )
-            return self._record(name, problem, given=given)
+            return self._ledger.record(name, problem, given=given)
         # Half of it relative, so that a wrong experiment, whose noise grows with its result, is
         # told by its mistake too. For the right number the halves add up to the whole.
         bound = STANDARD_ERRORS * standard_error / 2
         right = abs(float(TARGETS[target](*target_args)))
         tolerance = (bound / right, bound) if right else (0.0, 2 * bound)
         for seed, estimate in zip(seeds, estimates, strict=False):
-            self._compare(
+            self._ledger.compare(
                 name,
                 estimate,
                 target,
@@ -242,13 +260,18 @@ class Checks:
             Which axes have to be logarithmic: "", "x", "y" or "xy". Default: any scales.
         labelled : bool
             Whether both axes need a label.
+
+        Raises
+        ------
+        ValueError
+            If nothing is to be looked at, a mistake of the cell's author.
         """
-        observation = self._observe(name, args, own_work=False)
+        observation = self._ledger.observe(name, args, own_work=False)
         if observation is None:
             return
         drawing = observation.result
         if not isinstance(drawing, Drawing):
-            return self._record(
+            return self._ledger.record(
                 name,
                 f"expected the Axes that it drew into, got {type(drawing).__name__}. "
                 "Is there a `return ax`?",
@@ -256,16 +279,16 @@ class Checks:
         if lines is None and image is None and logarithmic is None and not labelled:
             raise ValueError(f"{name}: expected something to look at in the drawing, got nothing.")
         if logarithmic is not None:
-            self._record(name, scale_problem(drawing, logarithmic), only_form=True)
+            self._ledger.record(name, scale_problem(drawing, logarithmic), only_form=True)
         if labelled:
-            self._record(name, label_problem(drawing), only_form=True)
+            self._ledger.record(name, label_problem(drawing), only_form=True)
         for label, line in (lines or {}).items():
             self._compare_line(name, drawing, label, line)
         if image is not None:
             if drawing.images:
-                self._compare(f"{name}, image", drawing.images[0], expected=image)
+                self._ledger.compare(f"{name}, image", drawing.images[0], expected=image)
             else:
-                self._record(name, "expected an image, found none: ax.imshow(...).")
+                self._ledger.record(name, "expected an image, found none: ax.imshow(...).")
 
     def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
         """Check that a value consists of finite real numbers in this shape.
@@ -277,9 +300,9 @@ class Checks:
         shape : tuple of int
             Default: a single number.
         """
-        got, found = self._find(name)
+        got, found = self._ledger.find(name)
         if found:
-            self._record(name, form_problem(got, np.zeros(shape)), only_form=True)
+            self._ledger.record(name, form_problem(got, np.zeros(shape)), only_form=True)
 
     def holds(self, name: str, condition: Callable[[Any], Any], sentence: str) -> None:
         """Check that a value has a property.
@@ -293,14 +316,14 @@ class Checks:
         sentence : str
             What is told when it does not.
         """
-        got, found = self._find(name)
+        got, found = self._ledger.find(name)
         if not found:
             return
         try:
             held = bool(condition(np.asarray(got)))
         except Exception:  # the value may be anything; then the property does not hold
             held = False
-        self._record(name, "" if held else sentence, only_form=True)
+        self._ledger.record(name, "" if held else sentence, only_form=True)
 
     def choice(
         self,
@@ -322,16 +345,17 @@ class Checks:
         because : mapping, optional
             For each wrong letter a sentence that says why it is wrong.
         """
-        got, found = self._find(name)
+        got, found = self._ledger.find(name)
         if not found:
             return
         letter = got.strip().upper() if isinstance(got, str) else None
         if not letter or letter not in list(options):
             listed = ", ".join(f'"{option}"' for option in options)
-            return self._record(name, f"expected one of the letters {listed}, got {got!r}.")
+            return self._ledger.record(name, f"expected one of the letters {listed}, got {got!r}.")
         if right is None or letter == right:
-            return self._record(name, only_form=right is None)
-        self._record(name, f'"{letter}" is not right. {(because or {}).get(letter, "")}'.strip())
+            return self._ledger.record(name, only_form=right is None)
+        reason = (because or {}).get(letter, "")
+        self._ledger.record(name, f'"{letter}" is not right. {reason}'.strip())
 
     def finish(self) -> float | None:
         """Report every part, then award the points or raise.
@@ -359,105 +383,18 @@ class Checks:
         print(report(self.parts))
         return earned if grading else None
 
-    def _find(self, name: str) -> tuple[Any, bool]:
-        """Return what the learner called `name`; record when there is no such thing."""
-        if name in self.names:
-            return self.names[name], True
-        self._record(
-            name,
-            "not there yet. Fill in its cell above and run it. "
-            "If that cell shows an error, put it right first.",
-        )
-        return None, False
-
-    def _record(
-        self,
-        name: str,
-        message: str = "",
-        mistake: Mistake | None = None,
-        *,
-        given: str = "",
-        only_form: bool = False,
-    ) -> None:
-        if not self.parts:
-            raise ValueError("Checks: expected part(...) before the first check.")
-        result = CheckResult(name, message, given, mistake.id if mistake else None, only_form)
-        self.parts[-1].results.append(result)
-
-    def _observe(
-        self, name: str, args: Sequence[Any], *, own_work: bool = True
-    ) -> Observation | None:
-        """Return what the learner's function gave; record it where that is no result."""
-        function, found = self._find(name)
-        if not found:
-            return None
-        if not isinstance(function, StandIn) and not callable(function):
-            self._record(name, f"expected a function, got {type(function).__name__}.")
-            return None
-        observation = observe(function, args, own_work=own_work)
-        if not observation.problem:
-            return observation
-        given = shapes_of(args) if observation.on_these_arguments else ""
-        self._record(name, observation.problem, given=given)
-        if observation.stopped:
-            raise ChecksFailed(report(self.parts))
-        return None
-
-    def _compare(
-        self,
-        name: str,
-        got: Any,
-        target: str | None = None,
-        args: Sequence[Any] = (),
-        expected: ArrayLike | None = None,
-        *,
-        row: int | None = None,
-        tolerance: tuple[float, float] | None = None,
-        given: str = "",
-    ) -> None:
-        if expected is None and target is None:
-            raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
-
-        def compute(function: Callable[..., Any]) -> NDArray[Any]:
-            return result_of(function, args, row)
-
-        right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
-        self._judge(name, got, right, target, compute, tolerance, given)
-
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
         curve = find_curve(drawing, label)
         if isinstance(curve, str):
-            return self._record(name, curve)
+            return self._ledger.record(name, curve)
         name = f"{name}, line {label!r}"
 
         def compute(function: Callable[..., Any]) -> NDArray[Any]:
             return np.array([function(*args) for args in line.args])
 
-        problem = difference(
-            curve.x, np.asarray(line.x), tolerance_for(curve.x, np.asarray(line.x))
-        )
+        x = np.asarray(line.x)
+        problem = difference(curve.x, x, tolerance_for(curve.x, x))
         if problem:
-            return self._record(f"{name}, x", problem)
-        self._judge(f"{name}, y", curve.y, compute(TARGETS[line.target]), line.target, compute)
-
-    def _judge(
-        self,
-        name: str,
-        got: Any,
-        expected: NDArray[Any],
-        target: str | None,
-        compute: Callable[[Callable[..., Any]], NDArray[Any]],
-        tolerance: tuple[float, float] | None = None,
-        given: str = "",
-    ) -> None:
-        """Record how `got` differs from `expected`, and the catalogued mistake that gives it."""
-        tolerance = tolerance or tolerance_for(got, expected)
-        problem = difference(got, expected, tolerance)
-        if not problem:
-            return self._record(name, given=given)
-        mistake = diagnose(got, expected, target, compute, tolerance)
-        if mistake:
-            problem += (
-                f"\n{CAUSE}{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
-            )
-        self._record(name, problem, mistake, given=given)
+            return self._ledger.record(f"{name}, x", problem)
+        right = compute(TARGETS[line.target])
+        self._ledger.judge(f"{name}, y", curve.y, right, line.target, compute)

@@ -288,6 +288,7 @@ def _as_in_jupyter(folder: Path) -> Iterator[None]:
     finally:
         for name, value in process.items():
             setattr(sys, name, value)
-        for mapping, before in ((os.environ, environment), (linecache.cache, lines)):
-            mapping.clear()
-            mapping.update(before)
+        os.environ.clear()
+        os.environ.update(environment)
+        linecache.cache.clear()
+        linecache.cache.update(lines)

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def _call_and_watch(
     """Call the function; where it is to be own work, also return what it called of attn_lib's."""
     called: list[str] = []
 
-    def watch(frame, event, _):
+    def watch(frame: FrameType, event: str, _: Any) -> None:
         package, _, module = str(frame.f_globals.get("__name__")).partition(".")
         if event == "call" and package == "attn_lib" and module.split(".")[0] in ANSWER_MODULES:
             called.append(frame.f_code.co_name)
@@ -137,10 +138,11 @@ def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
         and "site-packages" not in frame.filename
         and frame.line
     ]
-    where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    line = (frames[-1].line or "") if frames else ""
+    where = f" (line {frames[-1].lineno}: {line})" if frames else ""
     has_leading_axes = any(isinstance(arg, np.ndarray) and arg.ndim > 2 for arg in args)
     hint = ""
-    if has_leading_axes and frames and ".T" in frames[-1].line:
+    if has_leading_axes and ".T" in line:
         hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."
     return f"it raised {type(error).__name__}: {error}{where}{hint}"
 

@@ -12,6 +12,9 @@ WIDTH = 80
 
 CAUSE = "Likely cause: "
 
+#: Characters of one finding that are told: it may quote what a learner wrote.
+MOST_TOLD = 2000
+
 
 @dataclass(frozen=True)
 class CheckResult:
@@ -76,8 +79,21 @@ def named_mistakes(report: str) -> list[str]:
     >>> named_mistakes("Likely cause: It forgets the scale. (no-scale; see the book, x#y)")
     ['no-scale']
     """
-    found = re.findall(rf"{CAUSE}.*?\(([\w-]+);\s+see\s+the\s+book,\s+\S+\)", report, re.DOTALL)
-    return list(dict.fromkeys(found))
+    # Piece by piece, since one expression for all of it would take the square of its length.
+    pieces = report.split(CAUSE)[1:]
+    found = (re.search(r"\(([\w-]+);\s+see\s+the\s+book,\s+\S+\)", piece) for piece in pieces)
+    return list(dict.fromkeys(match[1] for match in found if match))
+
+
+def shortened(text: str, most: int = MOST_TOLD) -> str:
+    """Return the text, or as much of its beginning as is told and how much is missing.
+
+    Examples
+    --------
+    >>> shortened("abcdef", 4)
+    'abcd… (2 more characters)'
+    """
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
 
 
 def _lines(part: Part, causes_told: set[str]) -> list[str]:
@@ -91,7 +107,7 @@ def _lines(part: Part, causes_told: set[str]) -> list[str]:
         if result.passed or (result.name, result.message) in findings_told:
             continue
         findings_told.add((result.name, result.message))
-        finding, *cause = result.message.splitlines()
+        finding, *cause = shortened(result.message).splitlines()
         lines += _wrapped(f"  - {result.name}{result.given}: {finding}")
         for line in cause:
             if line not in causes_told:

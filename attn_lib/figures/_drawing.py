@@ -13,6 +13,7 @@ from attn_lib.style import bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import Rectangle
 
 #: What the scores were divided by: nothing, √d_k or d_k.
 UNSCALED, SCALED, OVERSCALED = style.KEY, style.QUERY, style.OUTPUT
@@ -33,10 +34,10 @@ def plane(axes: Axes, reach: float) -> None:
     axes.axvline(0, color=style.MUTED, lw=0.6)
 
 
-def arrow(axes: Axes, tip: NDArray, colour: str, width: float = 2.0) -> None:
+def arrow(axes: Axes, tip: NDArray[np.floating], colour: str, width: float = 2.0) -> None:
     axes.annotate(
         "",
-        tip,
+        (tip[0], tip[1]),
         xytext=(0, 0),
         arrowprops={"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0, "shrinkB": 0},
     )
@@ -56,12 +57,12 @@ def colour_key(axes: Axes, **colours: str) -> None:
         )
 
 
-def label(axes: Axes, text: str, tip: NDArray, colour: str) -> None:
+def label(axes: Axes, text: str, tip: NDArray[np.floating], colour: str) -> None:
     """Write `text` just beyond the tip of an arrow from the origin."""
     x, y = tip / np.linalg.norm(tip)
     axes.annotate(
         text,
-        tip,
+        (tip[0], tip[1]),
         xytext=(9 * x, 11 * y),
         textcoords="offset points",
         ha="left" if x > 0.4 else "right" if x < -0.4 else "center",
@@ -91,7 +92,14 @@ def flow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> No
     )
 
 
-def box(axes, corner, size, name, shape, colour) -> None:
+def box(
+    axes: Axes,
+    corner: tuple[float, float],
+    size: tuple[float, float],
+    name: str,
+    shape: str,
+    colour: str,
+) -> None:
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), (width, height) = corner, size
@@ -127,21 +135,24 @@ def box(axes, corner, size, name, shape, colour) -> None:
     )
 
 
-def frame_patch(corner: tuple[float, float], width: float, height: float):
+def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rectangle:
     from matplotlib.patches import Rectangle
 
     return Rectangle(corner, width, height, fill=False, edgecolor=style.QUERY, lw=2.5)
 
 
-def labelled_bars(axes: Axes, numbers: NDArray, names: Sequence[str], colour: str) -> None:
+def labelled_bars(
+    axes: Axes, numbers: NDArray[np.floating], names: Sequence[str], colour: str
+) -> None:
     positions = range(len(numbers))
     axes.barh(positions, numbers, color=colour, height=0.62)
     axes.set_yticks(positions, names)
     axes.invert_yaxis()
     axes.axvline(0, color=style.MUTED, lw=0.8)
-    span = np.ptp([0, *numbers]) or 1.0
-    axes.set_xlim(min(0, numbers.min()) - 0.05 * span, max(0, numbers.max()) + 0.5 * span)
-    share = numbers.min() >= 0 and numbers.max() <= 1
+    low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()))
+    span = high - low or 1.0
+    axes.set_xlim(low - 0.05 * span, high + 0.5 * span)
+    share = low == 0 and high <= 1
     for i, number in enumerate(numbers):
         # Right of zero also for a negative bar: on its left stand the names.
         axes.annotate(
@@ -154,9 +165,30 @@ def labelled_bars(axes: Axes, numbers: NDArray, names: Sequence[str], colour: st
         )
 
 
-def signed(number: float) -> str:
+def counted(n: int) -> tuple[list[int], list[str]]:
+    """Return the ticks of `n` places, and their numbers, counted from 1."""
+    return list(range(n)), [str(i + 1) for i in range(n)]
+
+
+def decimal_text(number: float, digits: int = 2) -> str:
+    """Return a number with this many decimals; NaN and −∞ as they are written."""
+    if not np.isfinite(number):
+        return "NaN" if np.isnan(number) else "−∞"
     # A rounded −0.00 would look like a sign that is not there.
-    return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")
+    return f"{round(float(number), digits) + 0.0:.{digits}f}".replace("-", "−")
+
+
+def decimals_text(numbers: NDArray[np.floating]) -> str:
+    return ", ".join(map(decimal_text, numbers))
+
+
+def power_text(exponent: int) -> str:
+    """Return a power of ten in characters: typesetting a formula takes longer than a figure."""
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def heads_text(heads: int) -> str:
+    return "1 head" if heads == 1 else f"{heads} heads"
 
 
 def bytes_text(size: int) -> str:
@@ -191,5 +223,5 @@ def small_text(number: float) -> str:
     return np.format_float_positional(number, precision=3, fractional=False, trim="-")
 
 
-def row_text(row: NDArray, *, share: bool = False) -> str:
+def row_text(row: NDArray[np.floating], *, share: bool = False) -> str:
     return ", ".join(number_text(x, share=share) for x in row)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib import style
+from attn_lib.figures._drawing import counted, decimal_text
 from attn_lib.style import course_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_HATCH = {"facecolor": "none", "hatch": "///", "edgecolor": "#B9BEC7", "linewidth": 0}
+_HATCH: dict[str, Any] = {
+    "facecolor": "none",
+    "hatch": "///",
+    "edgecolor": "#B9BEC7",
+    "linewidth": 0,
+}
 
 
 def panels_height(shape: tuple[int, ...], panels: int) -> float:
@@ -41,18 +47,18 @@ def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
     return figure
 
 
-def score_grid(axes: Axes, scores: NDArray[np.float64], title: str) -> None:
+def score_grid(axes: Axes, scores: NDArray[np.floating], title: str) -> None:
     finite = np.where(np.isfinite(scores), scores, 0)
     reach = 2.2 * max(np.abs(finite).max(), 1)  # pale enough for dark digits
     axes.imshow(finite, cmap=style.SCORE_COLOURS, vmin=-reach, vmax=reach)
     _grid(axes, scores.shape, title)
     _hatch(axes, ~np.isfinite(scores))
     for (i, j), score in np.ndenumerate(scores):
-        _write(axes, i, j, _decimal(score, 1))
+        _write(axes, i, j, decimal_text(score, 1))
 
 
 def weight_grid(
-    axes: Axes, weights: NDArray[np.float64], title: str, hidden: NDArray[np.bool_]
+    axes: Axes, weights: NDArray[np.floating], title: str, hidden: NDArray[np.bool_]
 ) -> None:
     """Draw weights in numbers; cells that have to be hidden are hatched.
 
@@ -65,16 +71,17 @@ def weight_grid(
     _hatch(axes, hidden)
     for i, j in np.argwhere((weights != 0) | ~hidden):
         colour = "white" if weights[i, j] > 0.55 else style.INK
-        _write(axes, i, j, _decimal(weights[i, j]), colour)
+        _write(axes, i, j, decimal_text(weights[i, j]), colour)
 
 
 def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
     n_q, n_k = shape
     # Panels side by side have the same queries: naming them once leaves room for the cells.
-    named = axes.get_subplotspec().is_first_col()
-    axes.set_yticks(range(n_q) if named else [], range(1, n_q + 1) if named else [], fontsize=9)
-    axes.set_xticks(range(n_k), range(1, n_k + 1), fontsize=9)
-    lines = {"color": style.MUTED, "lw": 0.6, "clip_on": False}
+    place = axes.get_subplotspec()
+    named = place is None or place.is_first_col()
+    axes.set_yticks(*(counted(n_q) if named else ([], [])), fontsize=9)
+    axes.set_xticks(*counted(n_k), fontsize=9)
+    lines: dict[str, Any] = {"color": style.MUTED, "lw": 0.6, "clip_on": False}
     axes.hlines(np.arange(n_q + 1) - 0.5, -0.5, n_k - 0.5, **lines)
     axes.vlines(np.arange(n_k + 1) - 0.5, -0.5, n_q - 0.5, **lines)
     axes.tick_params(length=0)
@@ -96,14 +103,3 @@ def _hatch(axes: Axes, where: NDArray[np.bool_]) -> None:
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     cells = np.argwhere(where)[:, None, ::-1] + corners  # (cells, 4, x and y)
     axes.add_collection(PolyCollection(cells, **_HATCH))
-
-
-def decimals_text(values: NDArray[np.float64]) -> str:
-    return ", ".join(map(_decimal, values))
-
-
-def _decimal(value: float, digits: int = 2) -> str:
-    if not np.isfinite(value):
-        return "NaN" if np.isnan(value) else "−∞"
-    # A rounded −0.00 would look like a sign that is not there.
-    return f"{round(float(value), digits) + 0.0:.{digits}f}".replace("-", "−")

@@ -17,7 +17,7 @@ from attn_lib.complexity import (
     loglog_slope,
     weights_bytes,
 )
-from attn_lib.figures._drawing import bytes_text, percent_text
+from attn_lib.figures._drawing import bytes_text, heads_text, percent_text
 from attn_lib.style import bare, course_style, new_figure
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
     )
     sizes = " and the ".join(f"{name} {bytes_text(size)}" for name, (size, _) in stores.items())
     return figure, (
-        f"n = {n}, width {d_model}, {_heads(heads)}: {billions} billion operations. "
+        f"n = {n}, width {d_model}, {heads_text(heads)}: {billions} billion operations. "
         f"{shares.capitalize()}. In float32: the {sizes}."
     )
 
@@ -204,12 +204,12 @@ def flops_by_part(d_model: int, heads: int = 8) -> tuple[Figure, str]:
         axes.set_xticks(_LENGTHS[::3], [str(n) for n in _LENGTHS[::3]])
         axes.set_xlabel("number of tokens n")
         axes.set_ylabel("operations")
-        axes.set_title(f"one layer of width {d_model}, {_heads(heads)}", loc="left")
+        axes.set_title(f"one layer of width {d_model}, {heads_text(heads)}", loc="left")
         axes.legend(loc="upper left", fontsize=10)
     return figure, (
         f"Width {d_model}. Scores and mix together cost as much as the projections at "
         f"n = {overtakes}, as much as projections and feed-forward part at n = {outweighs}. "
-        f"With {_heads(heads)}, softmax takes "
+        f"With {heads_text(heads)}, softmax takes "
         f"{percent_text(layer(outweighs).softmax / products(outweighs))} of their operations."
     )
 
@@ -263,12 +263,12 @@ def weights_memory(
         axes.set_ylim(2**17, 2**42)
         axes.set_yticks(ticks, [bytes_text(tick) for tick in ticks])
         axes.set_xlabel("number of tokens n")
-        axes.set_title(f"{_heads(heads)}, {np.dtype(dtype)}", loc="left")
+        axes.set_title(f"{heads_text(heads)}, {np.dtype(dtype)}", loc="left")
         axes.legend(loc="upper left", fontsize=10)
     sizes = ", ".join(f"{bytes_text(size)} at n = {n}" for n, size in shown)
     return figure, (
-        f"The weights of {_heads(heads)} in {np.dtype(dtype)} take {sizes}. The keys and values, "
-        f"{d_head} wide in each head, take "
+        f"The weights of {heads_text(heads)} in {np.dtype(dtype)} take {sizes}. "
+        f"The keys and values, {d_head} wide in each head, take "
         f"{bytes_text(cache_bytes(shown[-1][0], heads * d_head, dtype))} there."
     )
 
@@ -314,7 +314,3 @@ def seconds_against_length(
     return figure, (
         f"From n = {lengths[0]} to {lengths[-1]}, time grows as n to the power of: {powers}."
     )
-
-
-def _heads(heads: int) -> str:
-    return "1 head" if heads == 1 else f"{heads} heads"

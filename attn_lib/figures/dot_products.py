@@ -15,13 +15,13 @@ from attn_lib.figures._drawing import (
     arrow,
     box,
     colour_key,
+    decimal_text,
     flow,
     frame_patch,
     labelled_bars,
     on_circle,
     plane,
     row_text,
-    signed,
 )
 from attn_lib.softmax import softmax
 from attn_lib.style import bare, course_style, new_figure
@@ -60,6 +60,7 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
     key = on_circle([start + angle], length)[0]
     dot = float(query @ key) + 0.0
     cosine = dot / (query_length * length)
+    dot_text, cosine_text = decimal_text(dot), decimal_text(cosine)
     shadow = query / query_length * (dot / query_length)
     with course_style():
         figure = new_figure(height=3.6)
@@ -71,8 +72,7 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
         arrow(axes, key, style.KEY, width=4.5)
         arrow(axes, query, style.QUERY)
         colour_key(axes, query=style.QUERY, key=style.KEY)
-        axes.set_title(f"q·k = {signed(dot)}    cosine = {signed(cosine)}", loc="left")
-    dot_text, cosine_text = signed(dot), signed(cosine)
+        axes.set_title(f"q·k = {dot_text}    cosine = {cosine_text}", loc="left")
     return figure, (
         f"Angle {angle:g}°, key of length {length:g}: dot product {dot_text}, cosine {cosine_text}."
     )

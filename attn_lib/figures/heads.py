@@ -10,7 +10,7 @@ from attn_lib import style
 from attn_lib.complexity import weights_bytes
 from attn_lib.estimates import Estimate
 from attn_lib.experiments import largest_weights
-from attn_lib.figures._drawing import box, flow, labelled_bars
+from attn_lib.figures._drawing import box, counted, flow, heads_text, labelled_bars
 from attn_lib.mistakes import catalogue
 from attn_lib.multihead import multi_head_attention, split_heads
 from attn_lib.style import bare, course_style, new_figure
@@ -153,10 +153,10 @@ def head_split(way: str = "right", n: int = 3, n_heads: int = 2, d: int = 4) -> 
         axes = figure.add_subplot()
         colours = ListedColormap([style.QUERY, style.KEY, style.VALUE, style.OUTPUT])
         axes.imshow(owner % colours.N, cmap=colours, vmin=0, vmax=colours.N - 1)
-        for (i, c), head in np.ndenumerate(owner):
-            axes.text(c, i, f"{head + 1}", ha="center", va="center", color="white", weight="bold")
-        axes.set_xticks(range(n_heads * d), range(1, n_heads * d + 1), fontsize=10)
-        axes.set_yticks(range(n), range(1, n + 1), fontsize=10)
+        for (i, c), taker in np.ndenumerate(owner):
+            axes.text(c, i, f"{taker + 1}", ha="center", va="center", color="white", weight="bold")
+        axes.set_xticks(*counted(n_heads * d), fontsize=10)
+        axes.set_yticks(*counted(n), fontsize=10)
         axes.set_xticks(np.arange(n_heads * d + 1) - 0.5, minor=True)
         axes.set_yticks(np.arange(n + 1) - 0.5, minor=True)
         axes.grid(which="minor", color=style.FACE, lw=2)
@@ -255,7 +255,7 @@ def heads_at_fixed_width(
         sharp.set_title("mean largest weight", loc="left")
     measured = ", ".join(f"{e} with {name}" for e, name in zip(sharpest, divisors, strict=True))
     return figure, (
-        f"{n_heads} {'head' if n_heads == 1 else 'heads'} of widths d_k = {d_k} and "
+        f"{heads_text(n_heads)} of widths d_k = {d_k} and "
         f"d_v = {d_v}. Against one head: {times[0]:g} times the numbers to learn, "
         f"{times[1]:g} times the operations, {times[2]:g} times the weights to keep. "
         f"Mean largest weight: {measured}."

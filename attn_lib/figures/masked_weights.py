@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attn_lib import style
-from attn_lib.figures._drawing import number_text, row_text
-from attn_lib.figures._grids import decimals_text, weight_grid
+from attn_lib.figures._drawing import decimals_text, number_text, row_text
+from attn_lib.figures._grids import weight_grid
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.softmax import softmax
 from attn_lib.style import course_style, new_figure
@@ -84,7 +84,7 @@ def row_under_mask(
         f"{visible} of {n_k} keys visible, hidden scores set to {_score(stand_in)}. "
         f"Weights {row_text(masked, share=True)}, "
         f"without a mask {row_text(unmasked, share=True)}. "
-        f"Hidden keys get {number_text(masked[hidden].sum(), share=True)} of the weight."
+        f"Hidden keys get {number_text(float(masked[hidden].sum()), share=True)} of the weight."
     )
 
 

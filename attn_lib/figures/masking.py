@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib import style
-from attn_lib.figures._grids import (
-    decimals_text,
-    mask_panels,
-    panels_height,
-    score_grid,
-    weight_grid,
-)
+from attn_lib.figures._drawing import decimals_text
+from attn_lib.figures._grids import mask_panels, panels_height, score_grid, weight_grid
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.mistakes import appearances
 from attn_lib.softmax import softmax
@@ -25,7 +20,8 @@ from attn_lib.targets import TARGETS, causal_attention, masked_scores, masked_so
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Weights = NDArray[np.float64]
+Weights = NDArray[np.floating]
+Function = Callable[..., Any]
 
 #: The example that mistakes are shown on: positions, and how many of them are real.
 _N, _LENGTH, _SEED = 5, 3, 0
@@ -312,10 +308,10 @@ def _scores(n_q: int, n_k: int = _N) -> NDArray[np.float64]:
     return 1.5 * np.random.default_rng(_SEED).normal(size=(n_q, n_k))
 
 
-def _under_mask(*sizes, n_q: int = _N) -> Callable[[Callable], Weights]:
+def _under_mask(*sizes: Any, n_q: int = _N) -> Callable[[Function], Weights]:
     """Return a function that gives the weights under the mask made by another function."""
 
-    def weights_of(make_mask):
+    def weights_of(make_mask: Function) -> Weights:
         mask = make_mask(*sizes)
         first_of_batch = mask.reshape(-1, *mask.shape[-2:])[0]
         return masked_softmax(_scores(n_q), np.broadcast_to(first_of_batch, (n_q, _N)))
@@ -323,12 +319,12 @@ def _under_mask(*sizes, n_q: int = _N) -> Callable[[Callable], Weights]:
     return weights_of
 
 
-def _with_an_empty_row(softmax_of_allowed: Callable) -> Weights:
+def _with_an_empty_row(softmax_of_allowed: Function) -> Weights:
     # The first key is hidden besides, so that the first query has nothing to attend to.
     return softmax_of_allowed(_scores(_N), causal_mask(_N, _N) & (np.arange(_N) > 0))
 
 
-def _over_padding(attend: Callable) -> Weights:
+def _over_padding(attend: Function) -> Weights:
     # Queries and keys that have these scores, and values that show the weights.
     q, eye = _scores(_N) * np.sqrt(_N), np.eye(_N)
     return attend(q[None], eye[None], eye[None], [_LENGTH])[0]
@@ -336,7 +332,7 @@ def _over_padding(attend: Callable) -> Weights:
 
 #: How weights come of a target, right or wrong. Where there are several ways, the first is
 #: taken in which the mistake shows.
-_EXAMPLES: dict[str, list[Callable[[Callable], Weights]]] = {
+_EXAMPLES: dict[str, list[Callable[[Function], Weights]]] = {
     "causal_mask": [_under_mask(_N, _N), _under_mask(3, _N, n_q=3)],
     "cached_causal_mask": [_under_mask(3, _N, n_q=3)],
     "padding_mask": [_under_mask([_LENGTH, _N], _N)],

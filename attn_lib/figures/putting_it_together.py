@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from attn_lib import style
 from attn_lib.backward import attention_backward
-from attn_lib.figures._drawing import box, flow
+from attn_lib.figures._drawing import box, flow, power_text
 from attn_lib.style import bare, course_style, new_figure
 
 if TYPE_CHECKING:
@@ -136,21 +136,17 @@ def difference_errors(
             axes.plot(exponents, powers, color=colour, ls=dashes, lw=2, label=name)
             axes.plot(exponent, powers[place], "o", color=colour, ms=8)
         axes.axvline(exponent, color=style.MUTED, lw=0.8)
-        axes.set_xticks(exponents[::2], [_power(e) for e in exponents[::2]])
+        axes.set_xticks(exponents[::2], [power_text(e) for e in exponents[::2]])
         heights = range(-12, 5, 4)
-        axes.set_yticks(heights, [_power(e) for e in heights])
+        axes.set_yticks(heights, [power_text(e) for e in heights])
         axes.set_xlabel("step")
         axes.set_ylabel("relative error")
-        axes.set_title(f"step {_power(exponent)}", loc="left")
+        axes.set_title(f"step {power_text(exponent)}", loc="left")
         figure.legend(loc="outside lower center", ncols=2, fontsize=10)
     sizes = "; ".join(f"{name} {_about(curve[place])}" for name, curve in curves.items())
-    return figure, f"Step {_power(exponent)}. Relative error: {sizes}."
+    return figure, f"Step {power_text(exponent)}. Relative error: {sizes}."
 
 
 def _about(error: float) -> str:
     exponent = round(np.log10(error))
-    return "1 or more" if exponent >= 0 else f"about {_power(exponent)}"
-
-
-def _power(exponent: int) -> str:
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return "1 or more" if exponent >= 0 else f"about {power_text(exponent)}"

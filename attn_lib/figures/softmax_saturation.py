@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attn_lib import experiments, style
 from attn_lib.estimates import Estimate
-from attn_lib.figures._drawing import OVERSCALED, SCALED, UNSCALED, percent_text, small_text
+from attn_lib.figures._drawing import (
+    OVERSCALED,
+    SCALED,
+    UNSCALED,
+    percent_text,
+    power_text,
+    small_text,
+)
 from attn_lib.softmax import softmax
 from attn_lib.style import course_style, new_figure
 from attn_lib.training import Training
@@ -19,8 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Smoothed edges would double the size of a frame; two pixels to one hide the steps.
-_CURVE = {"antialiased": False}
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_CURVE: dict[str, Any] = {"antialiased": False}
 
 
 def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
@@ -51,13 +57,13 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
     if not temperature > 0:
         raise ValueError(f"softmax_gap: expected a positive temperature, got {temperature}.")
 
-    def weights_at(gaps):
+    def weights_at(gaps: NDArray[np.float64]) -> NDArray[np.floating]:
         return softmax(np.stack([np.zeros_like(gaps), gaps], axis=-1) / temperature)
 
     gaps = np.linspace(-10, 10, 401)
     curve = weights_at(gaps)
     slopes = curve.prod(axis=-1) / temperature
-    first, second = weights_at(np.float64(gap))
+    first, second = weights_at(np.asarray(gap, dtype=float))
     slope = first * second / temperature
     with course_style():
         figure = _still_figure(height=3.0, bottom=0.17)
@@ -334,8 +340,7 @@ def _compared(
             axes.set_xscale("log")
             lowest, highest = np.log10(bins[[0, -1]]).round().astype(int)
             powers = range(lowest, highest + 1)
-            # As characters: typesetting formulas takes longer than the rest of the figure.
-            labels = [f"10{str(power).translate(_RAISED)}" for power in powers]
+            labels = [power_text(power) for power in powers]
             axes.set_xticks([10.0**power for power in powers], [f"≤{labels[0]}", *labels[1:]])
             axes.minorticks_off()
         axes.set_xlabel(f"{name} (line: median, dashes: mean)")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib import style
 from attn_lib.estimates import _positive
-from attn_lib.figures._drawing import percent_text, signed
+from attn_lib.figures._drawing import decimal_text, percent_text
 from attn_lib.softmax import softmax
 from attn_lib.style import course_style, new_figure
 
@@ -86,7 +86,7 @@ def streaming_softmax(
         top.set_xticks(keys)
         top.set_xlabel("key")
         top.set_ylabel("score")
-        top.set_title(f"largest score so far {signed(now.largest)}", loc="left")
+        top.set_title(f"largest score so far {decimal_text(now.largest)}", loc="left")
         left.bar(blocks[:blocks_seen], [s.total for s in states[:blocks_seen]], color=style.QUERY)
         left.set_ylim(0, 1.1 * max(s.total for s in states))
         left.set_title(f"running sum {now.total:.2f}", loc="left", color=style.QUERY)
@@ -103,15 +103,15 @@ def streaming_softmax(
         right.plot(blocks, outputs, color="none")  # the axis stays the same for every state
         right.plot(blocks[:blocks_seen], outputs[:blocks_seen], "o-", color=style.OUTPUT, ms=7)
         right.margins(y=0.25)
-        right.set_title(f"output {signed(now.output)}", loc="left", color=style.OUTPUT)
+        right.set_title(f"output {decimal_text(now.output)}", loc="left", color=style.OUTPUT)
         for axes in (left, right):
             axes.set_xticks(blocks)
             axes.set_xlim(0.5, len(blocks) + 0.5)
             axes.set_xlabel("block")
     return figure, (
-        f"Block {blocks_seen} of {len(states)}: largest score so far {signed(now.largest)}, "
+        f"Block {blocks_seen} of {len(states)}: largest score so far {decimal_text(now.largest)}, "
         f"earlier terms times {now.kept:.3f}, running sum {now.total:.3f}, output "
-        f"{signed(now.output)}. All keys at once: {signed(complete)}."
+        f"{decimal_text(now.output)}. All keys at once: {decimal_text(complete)}."
     )
 
 
@@ -184,7 +184,9 @@ class _State(NamedTuple):
     output: float
 
 
-def _read_blocks(scores: NDArray, values: NDArray, block_size: int) -> list[_State]:
+def _read_blocks(
+    scores: NDArray[np.floating], values: NDArray[np.floating], block_size: int
+) -> list[_State]:
     states: list[_State] = []
     largest, total, mixture = -np.inf, 0.0, 0.0
     for start in range(0, len(scores), block_size):

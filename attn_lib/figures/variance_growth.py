@@ -11,14 +11,20 @@ from numpy.typing import NDArray
 
 from attn_lib import style
 from attn_lib.estimates import Estimate, rejected_share, variance_noise
-from attn_lib.experiments import _weight_rows, largest_scores, score_samples, score_variance
+from attn_lib.experiments import (
+    Distribution,
+    _weight_rows,
+    largest_scores,
+    score_samples,
+    score_variance,
+)
 from attn_lib.figures._drawing import (
     OVERSCALED,
     SCALED,
     UNSCALED,
+    decimal_text,
     end_label,
     percent_text,
-    signed,
 )
 from attn_lib.style import course_style, new_figure
 
@@ -221,16 +227,17 @@ def failed_assumptions(d_k: int, n: int = 4000, seed: int = 0) -> tuple[Figure, 
     with course_style():
         figure = new_figure(height=4.6)
         panels = figure.subplots(3, 1, sharex=True)
-        for axes, kind, name, colour in (
-            (panels[0], "normal", "as assumed", SCALED),
-            (panels[1], "uniform", "entries uniform between 0 and 1", OVERSCALED),
-            (panels[2], "q=k", "key = query", UNSCALED),
-        ):
+        kinds: tuple[tuple[Distribution, str, str], ...] = (
+            ("normal", "as assumed", SCALED),
+            ("uniform", "entries uniform between 0 and 1", OVERSCALED),
+            ("q=k", "key = query", UNSCALED),
+        )
+        for axes, (kind, name, colour) in zip(panels, kinds, strict=True):
             scores = score_samples(d_k, n, seed, kind) / math.sqrt(d_k)
             _spread(axes, scores, (0.0, 1.0), (-6, 30), colour, bins=180)
             mean = Estimate.of_mean(scores)
             sd = f"{scores.std():.2f}"
-            title = f"{name}: mean {signed(mean.value)}, sd {sd}"
+            title = f"{name}: mean {decimal_text(mean.value)}, sd {sd}"
             axes.set_title(title, loc="left", color=colour)
             capital = name[0].upper() + name[1:]
             texts.append(f"{capital}: mean {mean}, standard deviation {sd}.".replace("-", "−"))

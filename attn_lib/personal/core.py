@@ -15,6 +15,9 @@ from attn_lib.targets import TARGETS
 #: of the three decimals that are asked for.
 HAND_MARGIN = 0.01
 
+#: Characters of an id: more are none, and would take long to look at.
+MOST_CHARACTERS = 200
+
 #: More draws than a suitable set of numbers ever takes.
 MOST_DRAWS = 10_000
 
@@ -34,7 +37,8 @@ def checked_id(learner_id: str) -> str:
     TypeError
         If it is not a string.
     ValueError
-        If it has no letter and no digit: it is empty, or still the placeholder.
+        If it has no letter and no digit: it is empty, or still the placeholder. If it is
+        longer than any id, or holds half a character.
 
     Examples
     --------
@@ -43,7 +47,15 @@ def checked_id(learner_id: str) -> str:
     """
     if not isinstance(learner_id, str):
         raise TypeError(f"learner_id: expected a string, got {learner_id!r}; put it in quotes.")
+    if len(learner_id) > MOST_CHARACTERS:
+        raise ValueError(
+            f"learner_id: expected your id, got {len(learner_id)} characters; fill it in."
+        )
     learner_id = learner_id.strip().casefold()
+    if any("\ud800" <= character <= "\udfff" for character in learner_id):
+        raise ValueError(
+            f"learner_id: expected your id, got {learner_id!r} with half a character; type it anew."
+        )
     if not any(character.isalnum() for character in learner_id):
         raise ValueError(
             f"learner_id: expected your id, got {learner_id!r} without a letter or digit; "

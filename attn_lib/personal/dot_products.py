@@ -91,7 +91,7 @@ def sizes(learner_id: str) -> Sizes:
     return Sizes(*rng.choice(np.arange(2, 21), size=6, replace=False).tolist())
 
 
-def weights_to_read(learner_id: str) -> NDArray[np.float64]:
+def weights_to_read(learner_id: str) -> NDArray[np.floating]:
     """Return the weights of three queries over four keys.
 
     The queries do not all prefer the same key, each prefers one clearly, and row and column
@@ -113,11 +113,11 @@ def weights_to_read(learner_id: str) -> NDArray[np.float64]:
     True
     """
 
-    def draw(rng: np.random.Generator) -> NDArray[np.float64]:
+    def draw(rng: np.random.Generator) -> NDArray[np.floating]:
         q, k = rng.normal(size=(3, 4)), 2 * rng.normal(size=(4, 4))
         return scaled_dot_product_attention(q, k, np.eye(4))
 
-    def suitable(weights: NDArray[np.float64]) -> bool:
+    def suitable(weights: NDArray[np.floating]) -> bool:
         ordered = np.sort(weights, axis=1)
         clear = (ordered[:, -1] - ordered[:, -2]).min() > 0.1
         varied = len(set(weights.argmax(axis=1).tolist())) == 3
@@ -128,4 +128,4 @@ def weights_to_read(learner_id: str) -> NDArray[np.float64]:
 
 def _one_key_leads(numbers: TwoKeys) -> bool:
     weights = scaled_dot_product_attention(numbers.q[None], numbers.k, np.eye(2))[0]
-    return abs(weights[0] - weights[1]) > 0.2
+    return bool(abs(weights[0] - weights[1]) > 0.2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from attn_lib.softmax import softmax
 from attn_lib.targets import masked_attention
 
 Mask = NDArray[np.bool_]
-Attention = Callable[[NDArray, NDArray, NDArray], NDArray]
+Attention = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 
 class Reading(NamedTuple):

@@ -74,7 +74,7 @@ class BatchSizes(NamedTuple):
 class FoundMatrix(NamedTuple):
     """Weights of five positions, with the queries as rows or as columns."""
 
-    table: NDArray[np.float64]  #: shape (5, 5)
+    table: NDArray[np.floating]  #: shape (5, 5)
     query: int  #: the query whose share is asked for
     key: int  #: the key it goes to
     looked_at: int  #: the key that all queries look at
@@ -124,7 +124,7 @@ def wide_scores(learner_id: str) -> WideScores:
         root = np.sqrt(d_k)
         row = scores[None].astype(float)
         shares, raw_shares = softmax(row / root), softmax(row)
-        return (
+        return bool(
             divisor != root
             and len(set(scores.tolist())) == 5
             and 0.3 < shares.max() < 0.6
@@ -266,7 +266,7 @@ def causal_scores(learner_id: str) -> CausalScores:
         leak = softmax(np.where(visible, scores, 0.0))[row, row + 1 :].sum()
         unmasked = softmax(scores)[row, row + 1 :].sum()
         others = (unmasked, 1 - leak, shown.max())
-        return (
+        return bool(
             0.1 < leak < 0.9
             and all(abs(leak - other) > 0.03 for other in others)
             and 2 * changed not in (n, n - 1, n - 2)

@@ -37,8 +37,8 @@ class TwoScores(NamedTuple):
 class WeightsAndJacobians(NamedTuple):
     """Four rows of weights, from equal to one-hot, and their Jacobians in another order."""
 
-    weights: NDArray[np.float64]  #: shape (4, 5); thousandths that sum to 1
-    jacobians: NDArray[np.float64]  #: shape (4, 5, 5)
+    weights: NDArray[np.floating]  #: shape (4, 5); thousandths that sum to 1
+    jacobians: NDArray[np.floating]  #: shape (4, 5, 5)
     row: int  #: a row of the weights in which weights differ
     key: int  #: a key with some weight in it
 

@@ -58,7 +58,7 @@ def overflow_limit(dtype: DTypeLike) -> float:
     return math.log(np.finfo(dtype).max)
 
 
-def mean_largest_weight(scores: Array) -> float:
+def mean_largest_weight(scores: Array) -> np.floating:
     """Return the largest weight of each row, averaged over the rows.
 
     Parameters

@@ -1,5 +1,13 @@
 """The book's own Sphinx extensions, set up together under one name in _config.yml."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
 EXTENSIONS = (
     "assignments",
     "citations",
@@ -13,7 +21,7 @@ EXTENSIONS = (
 )
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Set up every extension of this folder."""
     for name in EXTENSIONS:
         app.setup_extension(f"{__name__}.{name}")

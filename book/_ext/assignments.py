@@ -14,14 +14,20 @@ second gives a line for each assignment, and the sums.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +125,7 @@ def overview(name: str, text: str) -> Overview:
     return found
 
 
-def _rows(header: list[str], rows: list[list[object]]) -> list[str]:
+def _rows(header: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
     aligned = ["---", *("---:" for _ in header[1:])]
     return [f"| {' | '.join(map(str, row))} |" for row in (header, aligned, *rows)]
 
@@ -128,8 +134,8 @@ def describe(found: Overview) -> list[str]:
     """Return the Markdown of one assignment."""
     sentences = (
         f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
-        f"{found.minutes} minutes together and give {found.points} points. To open it, run "
-        f"`make lab` in the course's folder and choose `{found.name}`, then "
+        f"{found.minutes} minutes together and give {found.points} points. "
+        f"[Open JupyterLab](how-to-use.md#open-the-exercises) and choose `{found.name}`, then "
         f"`{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
@@ -198,7 +204,7 @@ class AssignmentsDirective(_Reading):
         return self.write(compare([one for one in found if one], pages))
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_directive("assignment", AssignmentDirective)
     app.add_directive("assignments", AssignmentsDirective)

@@ -13,6 +13,7 @@ import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -20,10 +21,18 @@ from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
 from sphinx.util import logging
 
+if TYPE_CHECKING:
+    from jupyter_cache.base import JupyterCacheAbstract
+    from jupyter_cache.executors.utils import ExecutionResult
+    from myst_nb.sphinx_ import SphinxEnvType
+    from nbformat import NotebookNode
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
+
 logger = logging.getLogger(__name__)
 
 
-def _notebook(env, path: Path):
+def _notebook(env: SphinxEnvType, path: Path) -> NotebookNode | None:
     """Return the page as a notebook, or None if it is none or brings settings of its own."""
     text = path.read_text(encoding="utf-8")
     reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
@@ -33,7 +42,7 @@ def _notebook(env, path: Path):
     return None if env.mystnb_config.metadata_key in notebook.metadata else notebook
 
 
-def _is_cached(cache, notebook) -> bool:
+def _is_cached(cache: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
     try:
         cache.match_cache_notebook(notebook)
     except KeyError:
@@ -41,13 +50,13 @@ def _is_cached(cache, notebook) -> bool:
     return True
 
 
-def _run(notebook, folder: Path, timeout: int):
+def _run(notebook: NotebookNode, folder: Path, timeout: int) -> ExecutionResult:
     # A kernel that is asked to end may print an error on the way: the connection over which it
     # says that it ends can be closed already.
     return single_nb_execution(notebook, str(folder), timeout, False, shutdown_kernel="immediate")
 
 
-def _execute(env, paths: list[Path], at_once: int):
+def _execute(env: SphinxEnvType, paths: list[Path], at_once: int) -> None:
     timeout = env.mystnb_config.execution_timeout
     cache = get_cache(env.mystnb_config.execution_cache_path)
     # A forked process has all that it needs imported, and its kernel's connections to itself.
@@ -67,14 +76,14 @@ def _execute(env, paths: list[Path], at_once: int):
             logger.info("Executed %s in %.1f seconds", path.name, result.time)
 
 
-def _execute_all(app, env, docnames):
+def _execute_all(app: Sphinx, env: SphinxEnvType, docnames: list[str]) -> None:
     timed = [name for name in docnames if name in app.config.timed_pages]
     others = [name for name in docnames if name not in timed]
     for names, at_once in ((timed, 1), (others, os.cpu_count() or 1)):
         _execute(env, [Path(env.doc2path(name)) for name in names], at_once)
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_config_value("timed_pages", [], "env")
     app.connect("env-before-read-docs", _execute_all)

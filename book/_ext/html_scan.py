@@ -6,12 +6,12 @@ from html.parser import HTMLParser
 
 
 class _Collector(HTMLParser):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
 
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
 
 
 def tags(html: str) -> list[tuple[str, dict[str, str | None]]]:

@@ -10,6 +10,12 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.config import Config
+    from sphinx.util.typing import ExtensionMetadata
 
 
 def library_hash(root: Path) -> str:
@@ -34,14 +40,14 @@ def library_hash(root: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def _choose_cache(app, config):
+def _choose_cache(app: Sphinx, config: Config) -> None:
     cache = Path(app.outdir).parent / ".jupyter_cache" / library_hash(Path(app.srcdir))
     config.nb_execution_cache_path = str(cache)
     # attn_lib.widgets reads this in the kernels, which inherit it.
     os.environ["ATTN_LIB_RENDER"] = "static"
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.connect("config-inited", _choose_cache)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

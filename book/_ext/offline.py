@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sphinx.util import logging
 
 from .html_scan import tags
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +56,7 @@ def remote_references(html: str) -> list[str]:
     return found
 
 
-def _check_pages(app, started: float):
+def _check_pages(app: Sphinx, started: float) -> None:
     for page in sorted(Path(app.outdir).rglob("*.html")):
         if page.stat().st_mtime < started:
             continue  # The run that wrote it has checked it.
@@ -64,12 +69,12 @@ def _check_pages(app, started: float):
             )
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     # File systems may round the time of a file to whole seconds.
     started = time.time() - 1
 
-    def check(app, exception):
+    def check(app: Sphinx, exception: Exception | None) -> None:
         if not exception and app.builder.format == "html":
             _check_pages(app, started)
 

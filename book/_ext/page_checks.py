@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.util import logging
 
 from .html_scan import tags
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +43,7 @@ def alt_problem(alt: str | None) -> str | None:
     return None
 
 
-def _check_cells(app, doctree):
+def _check_cells(app: Sphinx, doctree: nodes.document) -> None:
     for cell in doctree.findall(nodes.container):
         if cell.get("nb_element") != "cell_code" or cell.get("exec_count") is not None:
             continue
@@ -54,7 +59,13 @@ def _check_cells(app, doctree):
         )
 
 
-def _check_images(app, pagename, templatename, context, doctree):
+def _check_images(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
     for tag, attributes in tags(context.get("body") or ""):
         if tag != "img":
             continue
@@ -71,7 +82,7 @@ def _check_images(app, pagename, templatename, context, doctree):
             )
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.connect("doctree-read", _check_cells)
     app.connect("html-page-context", _check_images)

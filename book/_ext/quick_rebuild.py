@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jinja2 import FileSystemBytecodeCache
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 # Objects made until the next look for garbage; Python's own setting is 700.
 SELDOM = 200_000
 
 
-def _keep_compiled_templates(app):
+def _keep_compiled_templates(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     folder = Path(app.outdir).parent / ".jinja_cache"
@@ -23,7 +28,7 @@ def _keep_compiled_templates(app):
     app.builder.templates.environment.bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     gc.freeze()
     gc.set_threshold(SELDOM)

@@ -21,12 +21,20 @@ paragraphs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from string import ascii_uppercase
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
+    from sphinx.util.typing import ExtensionMetadata
+    from sphinx.writers.html5 import HTML5Translator
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +71,7 @@ def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_
     mark = None
     if isinstance(first, nodes.paragraph) and isinstance(first[0], nodes.Text):
         mark = MARK.match(first[0])
-    if mark is None:
+    if first is None or mark is None:
         raise QuizError(
             f"expected '[ ]' or '[x]', a blank and a text at the start of option {letter}, "
             f"got {item.astext().splitlines()[0] if len(item) else 'nothing'!r}."
@@ -143,7 +151,7 @@ class QuizDirective(SphinxDirective):
         self.set_source_info(result)
         return [result]
 
-    def _claim(self, identifier: str):
+    def _claim(self, identifier: str) -> None:
         owners = _owners(self.env)
         if identifier in owners:
             raise QuizError(
@@ -153,21 +161,20 @@ class QuizDirective(SphinxDirective):
         owners[identifier] = f"page {self.env.docname}"
 
 
-def _owners(env) -> dict[str, str]:
-    if not hasattr(env, "quiz_owners"):
-        env.quiz_owners = {}
-    return env.quiz_owners
+def _owners(env: BuildEnvironment) -> dict[str, str]:
+    """Return the page of each quiz, which Sphinx keeps with its environment."""
+    return vars(env).setdefault("quiz_owners", {})
 
 
-def _forget_page(app, env, docname):
-    env.quiz_owners = {
-        identifier: owner
-        for identifier, owner in _owners(env).items()
-        if owner != f"page {docname}"
-    }
+def _forget_page(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    owners = _owners(env)
+    for identifier in [name for name, owner in owners.items() if owner == f"page {docname}"]:
+        del owners[identifier]
 
 
-def _merge(app, env, docnames, other):
+def _merge(
+    app: Sphinx, env: BuildEnvironment, docnames: list[str], other: BuildEnvironment
+) -> None:
     _owners(env).update(_owners(other))
 
 
@@ -176,14 +183,14 @@ class PlainQuiz(SphinxPostTransform):
 
     default_priority = 900
 
-    def run(self, **kwargs):
+    def run(self, **kwargs: Any) -> None:
         if self.app.builder.format == "html":
             return
         for node in list(self.document.findall(quiz)):
             node.replace_self(list(_plain(node)))
 
 
-def _plain(node: quiz):
+def _plain(node: quiz) -> Iterator[nodes.Node]:
     for child in node:
         if isinstance(child, quiz_question):
             yield nodes.paragraph("", "", *child.children)
@@ -201,23 +208,23 @@ def _verdict(explanation: quiz_explanation) -> str:
     return f"{explanation['letter']}: {'Right' if explanation['right'] else 'Not quite'}."
 
 
-def _visit_quiz(self, node):
+def _visit_quiz(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(f'<div class="quiz" id="{node["ids"][0]}">\n<fieldset>\n')
 
 
-def _depart_quiz(self, node):
+def _depart_quiz(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</div>\n")
 
 
-def _visit_question(self, node):
+def _visit_question(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append('<legend class="quiz-question">')
 
 
-def _depart_question(self, node):
+def _depart_question(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</legend>\n")
 
 
-def _visit_option(self, node):
+def _visit_option(self: HTML5Translator, node: nodes.Element) -> None:
     name = node.parent["ids"][0]
     letter = node["letter"]
     self.body.append(
@@ -227,11 +234,11 @@ def _visit_option(self, node):
     )
 
 
-def _depart_option(self, node):
+def _depart_option(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</span></label></div>\n")
 
 
-def _visit_explanations(self, node):
+def _visit_explanations(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append(
         "</fieldset>\n"
         '<button type="button" class="quiz-check" hidden>Check answer</button>\n'
@@ -240,11 +247,11 @@ def _visit_explanations(self, node):
     )
 
 
-def _depart_explanations(self, node):
+def _depart_explanations(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</details>\n")
 
 
-def _visit_explanation(self, node):
+def _visit_explanation(self: HTML5Translator, node: nodes.Element) -> None:
     right = " data-right" if node["right"] else ""
     self.body.append(
         f'<div class="quiz-explanation" data-option="{node["letter"]}"{right}>'
@@ -252,11 +259,11 @@ def _visit_explanation(self, node):
     )
 
 
-def _depart_explanation(self, node):
+def _depart_explanation(self: HTML5Translator, node: nodes.Element) -> None:
     self.body.append("</div>\n")
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_node(quiz, html=(_visit_quiz, _depart_quiz))
     app.add_node(quiz_question, html=(_visit_question, _depart_question))

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
 from docutils import nodes
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+    from sphinx.util.typing import ExtensionMetadata
 
 WORDS_PER_MINUTE = 200
 MINUTES_PER_CELL = 0.5
@@ -64,7 +69,7 @@ def statement(words: int, cells: int) -> str:
     ).replace(",", "\u00a0")
 
 
-def _state(app, doctree):
+def _state(app: Sphinx, doctree: nodes.document) -> None:
     if app.env.docname not in app.config.reading_time_pages:
         return
     title = next(doctree.findall(nodes.title))
@@ -73,7 +78,7 @@ def _state(app, doctree):
     title.parent.insert(title.parent.index(title) + 1, line)
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_config_value("reading_time_pages", [], "env")
     app.connect("doctree-read", _state)

@@ -16,10 +16,11 @@ import io
 import subprocess
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.formatters import DisplayFormatter
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -152,6 +153,8 @@ class Stream(io.TextIOBase):
 
 
 class _Results(DisplayHook):
+    shell: Shell
+
     def write_output_prompt(self) -> None:
         pass
 
@@ -185,7 +188,7 @@ class Shell(InteractiveShell):
         config.InteractiveShell.colors = "nocolor"
         config.InteractiveShell.xmode = "Plain"  # others take 20 s for a recursion without end
         shell = cls.instance(config=config)
-        shell.display_formatter.active_types = list(KEPT_TYPES)
+        cast(DisplayFormatter, shell.display_formatter).active_types = list(KEPT_TYPES)
         shell.run_line_magic("matplotlib", "inline")
         return shell
 
@@ -232,14 +235,15 @@ class Shell(InteractiveShell):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
+        said = cast(io.BufferedReader, child.stdout)
         try:
-            while piece := child.stdout.read1(65536):
+            while piece := said.read1(65536):
                 sys.stdout.write(piece.decode("utf-8", "replace"))
             self.user_ns["_exit_code"] = child.wait()
         finally:
             child.kill()
             child.wait()
-            child.stdout.close()
+            said.close()
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Do nothing: there is no window to draw into."""

@@ -2,8 +2,9 @@
 
 Defends against: making namespaces of its own, memory that no limit counts (memfd_create, System
 V shared memory and queues), sockets of any kind but local ones (a virtual machine's vsock is
-in no network namespace), looking into other processes, and parts of the kernel that have had
-more than their share of faults (io_uring, bpf, keys, userfaultfd).
+in no network namespace), names of sockets (the one over which a submission is asked belongs to
+the network of whoever grades), looking into other processes, and parts of the kernel that have
+had more than their share of faults (io_uring, bpf, keys, userfaultfd).
 
 Does not defend against: what the remaining calls do. It is a second wall behind the namespaces,
 and stands on x86-64 and 64-bit ARM only.
@@ -20,8 +21,10 @@ import struct
 _NUMBERS = {  # of each call on x86-64 and on 64-bit ARM
     "acct": (163, 89),
     "add_key": (248, 217),
+    "bind": (49, 200),
     "bpf": (321, 280),
     "chroot": (161, 51),
+    "connect": (42, 203),
     "delete_module": (176, 106),
     "fanotify_init": (300, 262),
     "finit_module": (313, 273),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import nbformat
 from nbformat import NotebookNode
@@ -130,16 +130,16 @@ def _resolve(
     asked_for = frozenset().union(*(want.asked_for for want in expected))
     entries = []
     for index, cell in enumerate(cells):
-        number = matching.owners.get(index)
         if index in dropped:
-            want = expected[number]
+            want = expected[matching.owners[index]]
             if want.is_locked and _holds_an_answer(want, cell, asked_for):
                 entries.append(Entry(None, Cell(CODE, cell.text)))
             continue
-        if number is None or chosen[number] != index:
-            entries.append(Entry(None, _as_own(cell, expected, number)))
+        owner = matching.owners.get(index)
+        if owner is None or chosen[owner] != index:
+            entries.append(Entry(None, _as_own(cell, expected, owner)))
             continue
-        want = expected[number]
+        want = expected[owner]
         if want.is_locked and not _is_untouched(want, cell):
             if _holds_an_answer(want, cell, asked_for):
                 entries.append(Entry(None, Cell(CODE, cell.text)))
@@ -164,7 +164,7 @@ def _resolve(
                 f"had been turned into {kind}; it was read as {back}.",
                 f"had been turned into {kind}; they were read as {back}.",
             )
-        entries.append(Entry(number, cell))
+        entries.append(Entry(owner, cell))
     return entries
 
 
@@ -240,6 +240,7 @@ def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[Noteb
         if entry.number is not None:
             cells.append(_assigned(entry.cell, expected[entry.number]))
             continue
+        assert entry.cell is not None, "only a cell of the assignment can be missing"
         cell_id = entry.cell.id
         while not cell_id or cell_id in used:
             own += 1
@@ -251,8 +252,9 @@ def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[Noteb
 
 def _assigned(cell: Cell | None, want: Expected) -> NotebookNode:
     """Return a cell of the assignment, with the learner's text if it is theirs to write."""
-    text, pictures = want.cell.source, {}
-    if want.role == TEXT or (want.role == ANSWER and cell is not None):
+    text: str = want.cell.source
+    pictures: Mapping[str, object] = {}
+    if cell is not None and want.role in (TEXT, ANSWER):
         pictures = cell.pictures
         # An empty answer is the stub to the letter, so that nbgrader knows it by its checksum.
         text = cell.text if not same(cell.text, text) else text

@@ -59,7 +59,7 @@ def expected_cells(source: NotebookNode) -> list[Expected]:
         if role != TEXT:
             ended = role == TEST
         name = cell.metadata.get("nbgrader", {}).get("grade_id") or cell.get("id", "")
-        asked_for = frozenset()
+        asked_for: frozenset[str] = frozenset()
         if role == ANSWER and cell.cell_type == "code":
             asked_for = defined(cell.source) | frozenset(_ASKED_FOR.findall(cell.source))
         cells.append(Expected(cell, name, role, _without_hidden(cell.source), asked_for, block))

@@ -24,7 +24,7 @@ SUFFIX = ".ipynb"
 ODD_SUFFIXES = (".ipynb.txt", ".ipynb.json", ".json")
 
 #: What others than the student put there: nbgrader, and programs that make archives.
-NOT_THE_STUDENTS = ("timestamp.txt", "__MACOSX")
+NOT_THE_STUDENTS = ("timestamp.txt", "submission_secret.txt", "__MACOSX")
 
 # What computers add to a name: "masking (1)", "masking-Copy2", "masking - Copy", "Copy of
 # masking", "masking_v2", "masking final".

@@ -78,15 +78,11 @@ def _best_place(number: int, want: Expected, entries: Sequence[Entry], low: int,
     """Return where to insert: tests as late as their task goes, all else as early."""
     if want.role == TEST:
         later = (
-            i
-            for i in range(low + 1, high)
-            if entries[i].number is not None and entries[i].number > number
+            i for i in range(low + 1, high) if (n := entries[i].number) is not None and n > number
         )
         return next(later, high)
     earlier = (
-        i
-        for i in range(high - 1, low, -1)
-        if entries[i].number is not None and entries[i].number < number
+        i for i in range(high - 1, low, -1) if (n := entries[i].number) is not None and n < number
     )
     return next(earlier, low) + 1
 
@@ -117,5 +113,7 @@ def _longest_in_order(numbers: Sequence[int]) -> set[int]:
     runs: list[list[int]] = []
     for number in numbers:
         before = [run for run in runs if run[-1] < number]
-        runs.append([*max(before, key=len, default=[]), number])
-    return set(max(runs, key=len, default=[]))
+        longest = max(before, key=len) if before else []
+        runs.append([*longest, number])
+    longest = max(runs, key=len) if runs else []
+    return set(longest)

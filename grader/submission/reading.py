@@ -78,7 +78,7 @@ def _decode(data: bytes, remarks: list[str]) -> str:
     found = _what_else_it_is(data)
     if found:
         raise Unreadable(f"the file is no notebook but {found}. Hand in the .ipynb file itself")
-    encoding = json.detect_encoding(data)
+    encoding: str = json.detect_encoding(data)
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
@@ -289,4 +289,5 @@ def _kind_of(value: Any) -> str:
         return "nothing"
     if isinstance(value, (bool, int, float)):
         return "a number" if not isinstance(value, bool) else str(value).lower()
-    return {str: "a text", list: "a list", dict: "an object"}[type(value)]
+    kinds: dict[type, str] = {str: "a text", list: "a list", dict: "an object"}
+    return kinds[type(value)]

@@ -4,8 +4,8 @@ import pytest
 from attn_lib import causal_mask, scaled_dot_product_attention
 from attn_lib.backward import attention_backward
 from attn_lib.softmax import softmax_jacobian
+from tests.differences import central_differences
 
-STEP = 1e-5
 MASK = np.random.default_rng(5).random((3, 5)) < 0.6
 MASK[0], MASK[1] = True, False  # query 1 has nothing to attend to
 
@@ -16,18 +16,6 @@ def inputs(q=(3, 7), k=(5, 7), v=(5, 2), dtype=np.float64, **options):
     q, k, v = (rng.normal(size=shape) for shape in (q, k, v))
     output = scaled_dot_product_attention(q, k, v, **options)
     return tuple(a.astype(dtype) for a in (q, k, v, rng.normal(size=output.shape)))
-
-
-def by_central_differences(loss, array):
-    slope = np.zeros_like(array)
-    for index in np.ndindex(array.shape):
-        ends = []
-        for step in (STEP, -STEP):
-            moved = array.copy()
-            moved[index] += step
-            ends.append(loss(moved))
-        slope[index] = (ends[0] - ends[1]) / (2 * STEP)
-    return slope
 
 
 CASES = {
@@ -63,7 +51,7 @@ def test_every_entry_against_central_differences(shapes, options):
 
         gradient = gradients[place]
         assert gradient.shape == arrays[place].shape
-        expected = by_central_differences(loss, arrays[place])
+        expected = central_differences(loss, arrays[place])
         np.testing.assert_allclose(gradient, expected, atol=1e-8, err_msg=name)
 
 
@@ -74,7 +62,7 @@ def test_gradient_of_the_scores_is_that_of_an_added_mask():
         return (d_output * scaled_dot_product_attention(q, k, v, mask=bias)).sum()
 
     bias = np.random.default_rng(6).normal(size=(3, 5))
-    expected = by_central_differences(loss, bias)
+    expected = central_differences(loss, bias)
     d_scores = attention_backward(d_output, q, k, v, mask=bias).scores
     np.testing.assert_allclose(d_scores, expected, atol=1e-8)
     np.testing.assert_allclose(d_scores.sum(-1), 0, atol=1e-14)

@@ -1,4 +1,4 @@
-"""Checks of estimates and drawings, and where their random inputs come from."""
+"""What is said about estimates and drawings."""
 
 from __future__ import annotations
 
@@ -6,31 +6,19 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attn_lib.checks import Checks, ChecksFailed, Line
-from attn_lib.checks.core import SEED, STANDARD_ERRORS
+from attn_lib.checks import Line
+from attn_lib.checks.core import STANDARD_ERRORS
 from attn_lib.checks.drawings import Drawing, as_drawing
-from attn_lib.checks.observation import Observation, StandIn, observe
 from attn_lib.estimates import variance_noise
+from tests.attn_lib.telling import verdict
 
 D_K, N = 7, 4000
 STANDARD_ERROR = D_K * variance_noise(D_K, N)
 
 
-def said(function, method, *args, **options) -> str:
-    """Return what is told about a function called f, in one line."""
-    check = Checks({"f": function})
-    check.part("it", points=1)
-    getattr(check, method)("f", *args, **options)
-    try:
-        check.finish()
-    except ChecksFailed as failed:
-        return " ".join(str(failed).split())
-    return "ok"
-
-
 def estimated(function, **options) -> str:
     given = {"seeds": (1, 2), "target": "score_variance", "target_args": (D_K,)}
-    return said(function, "estimate", D_K, N, **given, standard_error=STANDARD_ERROR, **options)
+    return verdict("estimate", function, D_K, N, **given, standard_error=STANDARD_ERROR, **options)
 
 
 def variance_of(draws):
@@ -53,9 +41,9 @@ class TestEstimate:
         """At five standard errors one in two million fails; here are 600."""
         for seed in range(300):
             given = {"seeds": (2 * seed, 2 * seed + 1), "target": "score_variance"}
-            told = said(
-                variance_of(normal),
+            told = verdict(
                 "estimate",
+                variance_of(normal),
                 D_K,
                 200,
                 **given,
@@ -124,7 +112,7 @@ def draw(raw=XS, scaled=(1, 1, 1), xs=XS, log="xy", labels=("d_k", "variance"), 
 
 def drawn(function, **options) -> str:
     given = options if options else {"lines": LINES, "logarithmic": "xy", "labelled": True}
-    return said(function, "drawing", **given)
+    return verdict("drawing", function, **given)
 
 
 class TestDrawing:
@@ -197,40 +185,3 @@ def test_a_drawing_is_data():
     assert [curve.label for curve in drawing.curves] == ["raw", "scaled"]
     np.testing.assert_array_equal(drawing.curves[0].y, XS)
     np.testing.assert_array_equal(drawing.images[0], np.eye(2))
-
-
-def test_the_judge_adds_a_seed(monkeypatch):
-    monkeypatch.delenv(SEED, raising=False)
-    alone = Checks({}).rng(101).integers(2**31)
-    assert alone == np.random.default_rng(101).integers(2**31)
-    monkeypatch.setenv(SEED, "7")
-    assert Checks({}).rng(101).integers(2**31) == Checks({}).rng(101).integers(2**31) != alone
-
-
-def test_a_prediction_is_right_within_what_was_asked():
-    check = Checks({"x": 16.4})
-    check.part("near", points=1)
-    check.value("x", expected=16.0, within=0.5)
-    check.part("not near", points=1)
-    check.value("x", expected=16.0, within=0.3)
-    with pytest.raises(ChecksFailed, match=r"near: ok\nnot near: not yet\n  - x: expected 16, got"):
-        check.finish()
-
-
-def test_a_stand_in_answers_in_place_of_the_function():
-    class Elsewhere(StandIn):
-        def observe(self, args, *, own_work=True):
-            return Observation(args[0] * 2, "" if own_work else "it was asked differently")
-
-    assert observe(Elsewhere(), [3]).result == 6
-    assert said(Elsewhere(), "call", 3, expected=6) == "ok"
-    assert "it was asked differently" in said(Elsewhere(), "drawing", 3, labelled=True)
-
-
-def test_a_changed_list_is_seen():
-    def change(pairs):
-        pairs[0][0] = 9
-        return 1
-
-    assert "it changed its argument number 1." in said(change, "call", [[1, 2]], expected=1)
-    assert said(len, "call", [np.ones(2), 3], expected=2) == "ok"

@@ -13,30 +13,15 @@ from attn_lib.complexity import cache_bytes, layer_flops, weights_bytes
 from attn_lib.estimates import Estimate
 from attn_lib.experiments import score_samples
 from attn_lib.figures._drawing import small_text
+from tests.attn_lib.drawn import bar_widths, line, titles, words
 
 K = [[2, 1], [1, 0], [0, -1]]
 V = [[10, 0], [0, 8], [1, 1]]
 
 
-def bar_widths(axes):
-    return [bar.get_width() for bar in axes.patches]
-
-
-def words(axes):
-    return [text.get_text() for text in axes.texts]
-
-
-def titles(figure):
-    return [axes.get_title(loc="left") for axes in figure.axes]
-
-
 def steps(axes):
     """Return the heights of each histogram in `axes`."""
     return [patch.get_data().values for patch in axes.patches]
-
-
-def line(axes, index):
-    return np.asarray(axes.lines[index].get_data(), dtype=float)
 
 
 def test_every_figure_is_found_in_the_package():

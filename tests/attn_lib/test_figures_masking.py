@@ -6,6 +6,7 @@ import pytest
 from attn_lib.figures import masking
 from attn_lib.mistakes import catalogue
 from attn_lib.targets import TARGETS
+from tests.attn_lib.drawn import titles
 
 MASKING = [
     mistake
@@ -35,10 +36,6 @@ def hatched(axes, shape):
         x, y = path.vertices[:4].mean(axis=0)
         cells[round(y), round(x)] = True
     return cells
-
-
-def titles(figure):
-    return [axes.get_title(loc="left") for axes in figure.axes]
 
 
 def two_decimals(rows):

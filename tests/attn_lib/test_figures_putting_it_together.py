@@ -5,20 +5,9 @@ import pytest
 
 from attn_lib import figures
 from attn_lib.style import KEY, MUTED, QUERY
+from tests.attn_lib.drawn import bar_widths, words
 
 B, N_Q, N_K, D_MODEL, D_CONTEXT, H, D_K, D_V, D_OUT = 4, 3, 5, 12, 10, 6, 7, 2, 9
-
-
-def words(axes):
-    return {text.get_text() for text in axes.texts}
-
-
-def bar_widths(axes):
-    return [bar.get_width() for bar in axes.patches]
-
-
-def title(axes):
-    return axes.get_title(loc="left")
 
 
 def test_the_shapes_of_multi_head_attention_one_by_one():
@@ -37,7 +26,7 @@ def test_the_shapes_of_multi_head_attention_one_by_one():
         "merged  (4, 3, 12)",
         "output  (4, 3, 9)",
     }
-    drawn = words(figure.axes[0])
+    drawn = set(words(figure.axes[0]))
     assert boxes <= drawn
     assert {"project", "split", "attend", "merge", "W_Q", "W_K", "W_V", "W_O"} <= drawn
     for part in boxes - {"context c  (4, 5, 10)"}:
@@ -62,7 +51,7 @@ def test_each_entry_has_the_number_of_the_head_that_takes_it(way):
     np.testing.assert_array_equal(numbers, owners + 1)
     np.testing.assert_array_equal(axes.images[0].get_array(), owners)
     shape = (3, 2, 4) if way == "heads-behind-positions" else (2, 3, 4)
-    assert title(axes) == f"which head takes it; shape {shape}"
+    assert axes.get_title(loc="left") == f"which head takes it; shape {shape}"
     first = [
         f"{', '.join(str(c + 1) for c in range(8) if owners[i, c] == 0)} of position {i + 1}"
         for i in range(3)
@@ -81,7 +70,7 @@ def test_more_heads_cost_weights_and_nothing_else(n_heads, named):
     figure, text = figures.heads_at_fixed_width(n_heads, 40, 28, 33, n=6, n_rows=4000)
     cost, sharp = figure.axes
     assert bar_widths(cost) == [1, 1, n_heads]
-    assert title(cost) == (
+    assert cost.get_title(loc="left") == (
         f"H = {n_heads}, d_k = {40 // n_heads}, d_v = {28 // n_heads}: times one head"
     )
     assert text.startswith(f"{named} widths")
@@ -151,6 +140,6 @@ def test_errors_are_drawn_and_told_in_powers_of_ten():
         np.testing.assert_array_equal(exponents, [-3, -2, -1])
         np.testing.assert_allclose(powers, np.log10(curve))
         np.testing.assert_allclose(axes.lines[2 * i + 1].get_data(), [[-2], [np.log10(curve[1])]])
-    assert title(axes) == "step 10⁻²"
+    assert axes.get_title(loc="left") == "step 10⁻²"
     assert text == "Step 10⁻². Relative error: central about 10⁻³; wrong 1 or more."
     assert [label.get_text() for label in axes.get_xticklabels()] == ["10⁻³", "10⁻¹"]

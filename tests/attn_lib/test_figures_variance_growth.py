@@ -8,18 +8,11 @@ import pytest
 from attn_lib.estimates import Estimate, variance_noise
 from attn_lib.experiments import largest_weights, score_samples
 from attn_lib.figures import variance_growth
-
-
-def titles(figure):
-    return [axes.get_title(loc="left") for axes in figure.axes]
+from tests.attn_lib.drawn import line, titles
 
 
 def histogram(axes):
     return axes.patches[-1].get_data()
-
-
-def line(axes):
-    return np.asarray(axes.lines[-1].get_data(), dtype=float)
 
 
 def test_sign_totals_counts_every_case():

@@ -14,8 +14,7 @@ from attn_lib.personal import checked_id, personal_rng, sizes, two_keys, weights
 from attn_lib.personal.core import HAND_MARGIN
 from attn_lib.personal.dot_products import INVISIBLE_BY_HAND
 from attn_lib.targets import TARGETS
-
-LEARNERS = [f"learner {number}" for number in range(100)]
+from tests.attn_lib.learners import LEARNERS
 
 
 def as_text(learner: str) -> str:

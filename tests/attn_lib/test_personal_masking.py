@@ -16,8 +16,7 @@ from attn_lib.personal.masking import (
 )
 from attn_lib.softmax import softmax
 from attn_lib.targets import visible_keys
-
-LEARNERS = [f"learner {number}" for number in range(100)]
+from tests.attn_lib.learners import LEARNERS
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import pytest
 
 from attn_lib import softmax
 from attn_lib.backward import attention_backward
-from attn_lib.mistakes import appearances
 from attn_lib.personal.core import HAND_MARGIN
 from attn_lib.personal.putting_it_together import (
     COARSE_STEP,
@@ -16,20 +15,9 @@ from attn_lib.personal.putting_it_together import (
     suspects,
 )
 from attn_lib.targets import TARGETS
+from tests.attn_lib.learners import LEARNERS, hidden_mistakes
 
-LEARNERS = [f"learner {number}" for number in range(100)]
 DRAWS = [layer_sizes, gradients_by_hand, suspects]
-
-
-def hidden_mistakes(target, args):
-    """Return the ids of the mistakes that give the right answer, or nearly."""
-    right = np.asarray(TARGETS[target](*args))
-    hidden = set()
-    for mistake, wrong in appearances(target):
-        answer = np.asarray(wrong(*args))
-        if answer.shape == right.shape and np.all(np.abs(answer - right) <= HAND_MARGIN):
-            hidden.add(mistake.id)
-    return hidden
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from attn_lib.masks import causal_mask
-from attn_lib.mistakes import appearances
-from attn_lib.personal.core import HAND_MARGIN
 from attn_lib.personal.quiz import (
     CLAIMS,
     INVISIBLE_IN_A_CAUSAL_ROW,
@@ -21,25 +19,9 @@ from attn_lib.personal.quiz import (
     wide_scores,
 )
 from attn_lib.softmax import softmax
-from attn_lib.targets import TARGETS
+from tests.attn_lib.learners import LEARNERS, hidden_mistakes
 
-LEARNERS = [f"learner {number}" for number in range(100)]
 DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, claims]
-
-
-def hidden_mistakes(target, args, row=None):
-    """Return the ids of the mistakes that give the right answer, or nearly."""
-    hidden = set()
-    with np.errstate(all="ignore"):
-        right = np.asarray(TARGETS[target](*args))
-        for mistake, wrong in appearances(target):
-            answer = np.asarray(wrong(*args))
-            if answer.shape != right.shape:
-                continue
-            off = np.abs(answer - right) if row is None else np.abs(answer - right)[row]
-            if np.all(off <= HAND_MARGIN):
-                hidden.add(mistake.id)
-    return hidden
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
@@ -77,7 +59,7 @@ class TestMistakesShow:
 
     def test_causal_row(self, learner):
         scores, row, _, _ = causal_scores(learner)
-        hidden = hidden_mistakes("masked_softmax", (scores, causal_mask(5, 5)), row)
+        hidden = hidden_mistakes("masked_softmax", (scores, causal_mask(5, 5)), part=row)
         assert hidden == set(INVISIBLE_IN_A_CAUSAL_ROW)
 
 

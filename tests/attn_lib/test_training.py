@@ -13,6 +13,7 @@ from attn_lib import (
     training,
 )
 from attn_lib.training import Training, train_lookup
+from tests.differences import central_differences
 
 N, D_K = 5, 7
 
@@ -35,16 +36,6 @@ def loss_of(qk, scale, loss):
     return total
 
 
-def central_differences(qk, scale, loss, step=1e-5):
-    gradient = np.zeros_like(qk)
-    for index in np.ndindex(qk.shape):
-        up, down = qk.copy(), qk.copy()
-        up[index] += step
-        down[index] -= step
-        gradient[index] = (loss_of(up, scale, loss) - loss_of(down, scale, loss)) / (2 * step)
-    return gradient
-
-
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
 @pytest.mark.parametrize("scale", [None, 0.3])
 def test_a_step_goes_down_the_gradient(loss, scale):
@@ -54,7 +45,7 @@ def test_a_step_goes_down_the_gradient(loss, scale):
     assert run.losses.shape == (2, 3, 2)
     assert run.rates.tolist() == rates
     for j, seed in enumerate(seeds):
-        gradient = central_differences(start(seed), c, loss)
+        gradient = central_differences(lambda qk: loss_of(qk, c, loss), start(seed))
         for i, rate in enumerate(rates):
             before, after = start(seed), start(seed) - rate * gradient
             q, k = after

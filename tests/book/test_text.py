@@ -14,7 +14,7 @@ from tools import prose
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "book").glob("*.md"))
-TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+TEXTS = [*PAGES, *sorted(ROOT.glob("*.md"))]
 
 for_each_text = pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 import sys
 
 import pytest
+
+from tests.end_to_end.shown_commands import without_make
 
 
 @pytest.fixture(scope="module")
@@ -19,13 +20,10 @@ def targets(root) -> set[str]:
 
 
 def make(folder, *arguments: str) -> subprocess.CompletedProcess:
-    # Without what the `make test` that runs this test hands on to a make within it.
-    handed_on = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PYTEST", "PORT"}
-    environment = {name: value for name, value in os.environ.items() if name not in handed_on}
     return subprocess.run(
         ["make", *arguments],
         cwd=folder,
-        env=environment,
+        env=without_make(),
         capture_output=True,
         text=True,
         check=False,

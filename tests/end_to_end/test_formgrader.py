@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
 from grader import gradebook
@@ -20,6 +21,18 @@ from tests.end_to_end.test_jupyterlab import PATIENCE, free_port, wait_until_it_
 ASSIGNMENT = "dot-products"
 STUDENTS = ("divides-by-d-k", "full-marks-loops", "half-done")
 NEW = "rounds-midway"  # handed in, not graded yet
+
+#: In one learner's answer in words. On formgrader's page a script has the rights of whoever
+#: grades: it could run code on the server.
+HOSTILE = "divides-by-d-k"
+ACTIVE = """
+
+<script>document.body.dataset.taken = "by a script"</script>
+<img src="x" onerror="document.body.dataset.taken = 'by a picture'">
+<svg onload="document.body.dataset.taken = 'by a drawing'"></svg>
+<a href="javascript:document.body.dataset.taken = 'by a link'">click</a>
+[click](javascript:document.body.dataset.taken='by-a-link')
+"""
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +46,8 @@ def course(root, tmp_path_factory) -> Path:
     answers.mkdir()
     for student in (*STUDENTS, NEW):
         shutil.copy(root / f"tests/sample_class/answers/{student}.py", answers)
+    with (answers / f"{HOSTILE}.py").open("a", encoding="utf-8") as file:
+        file.write(ACTIVE)  # the answer in words stands last
     released = generate(ASSIGNMENT, folder / "released")
     write_class(released, answers, folder / "submitted")
     later = folder / "later"
@@ -114,6 +129,21 @@ def test_an_answer_in_words_gets_its_points(address, page, course):
     page.screenshot(path=course / "words.png")
     entries = gradebook.read(gradebook.database(course), ASSIGNMENT)
     assert [entry.scores.get("in-words") for entry in entries.values()].count(1.5) == 1
+
+
+def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
+    page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
+    with Gradebook(gradebook.database(course)) as book:
+        submission = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, HOSTILE).id
+    page.goto(f"{address}/formgrader/submissions/{submission}/?index=0")
+    expect(page.locator("input.score").first).to_be_visible()
+    answer = page.locator(".nbgrader_cell", has_text="click").locator(".rendered_html")
+    expect(answer).to_be_visible()
+    assert answer.locator("script, svg, [onerror], [onload], a[href^=javascript]").count() == 0
+    for link in answer.locator("a").all():
+        link.click()
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.body.dataset.taken") is None
 
 
 def test_its_button_grades_with_the_judge(address, page, course):

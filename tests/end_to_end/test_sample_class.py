@@ -125,6 +125,19 @@ class TestScores:
             "grades": str(graded_class.folder / "grades.csv"),
         }
 
+    def test_the_readme_says_what_the_report_shows(self, root, graded_class):
+        report = (graded_class.folder / f"report-{ASSIGNMENT}.html").read_text(encoding="utf-8")
+        scores = re.search(
+            r"Scores of (\d+) students: from (\S+) to (\S+) of (\S+) points, median (\S+),", report
+        )
+        hardest = re.search(r"The hardest cell is (\w+)-tests: (\d+)% of its points", report)
+        readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
+        assert (
+            "The report on a graded class of {}: a histogram of the scores, from {} to {} of {} "
+            "points with a median of {}, and bars for each test cell, of which {} is the hardest "
+            "with {} % of its points on average."
+        ).format(*scores.groups(), *hardest.groups()) in readme
+
     def test_the_table_has_a_line_for_each(self, graded_class):
         lines = table(list(graded_class.results.values())).splitlines()
         assert len(lines) == 1 + len(graded_class.results)

@@ -14,6 +14,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.checks import Checks
 from attn_lib.checks.comparison import difference, tolerance_for
+from attn_lib.checks.ledger import Ledger
 from tests.exercises.notebook import Run, run
 
 
@@ -80,7 +81,7 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
         original = getattr(Checks, method)
 
         def call(check: Checks, name: str, *args: Any, **keywords: Any) -> None:
-            now.update(kind=method, name=name, row=keywords.get("row"))
+            now.update(check=check, kind=method, name=name, row=keywords.get("row"))
             if method == "choice" and keywords.get("right"):
                 options_given = args[0] if args else keywords["options"]
                 because = dict(keywords.get("because") or {})
@@ -90,17 +91,17 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
 
         return call
 
-    original_judge = Checks._judge
+    original_judge = Ledger.judge
 
-    def judge(check, name, got, expected, target, compute, tolerance=None, given=""):
-        before = len(check.parts[-1].results)
-        original_judge(check, name, got, expected, target, compute, tolerance, given)
-        assert len(check.parts[-1].results) == before + 1
+    def judge(ledger, name, got, expected, target, compute, tolerance=None, given=""):
+        before = len(ledger.parts[-1].results)
+        original_judge(ledger, name, got, expected, target, compute, tolerance, given)
+        assert len(ledger.parts[-1].results) == before + 1
         if target is not None:
             comparisons.append(
                 Comparison(
-                    cell=id(check),
-                    part=len(check.parts) - 1,
+                    cell=id(now["check"]),
+                    part=len(ledger.parts) - 1,
                     kind=now["kind"],
                     name=now["name"],
                     target=target,
@@ -121,7 +122,10 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
         return finish(check)
 
     alive: list[Checks] = []  # so that no id is given away twice
-    with mock.patch.multiple(Checks, _judge=judge, finish=finished, **patches):
+    with (
+        mock.patch.object(Ledger, "judge", judge),
+        mock.patch.multiple(Checks, finish=finished, **patches),
+    ):
         result = run(cells, answers, **options)
     for cell, parts in result.parts.items():
         (check,) = (check for check in alive if check.parts is parts)

@@ -16,7 +16,6 @@ import inspect
 import io
 import pkgutil
 import signal
-import symtable
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,17 +24,19 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import is_solution
 
 from attn_lib import personal
 from attn_lib.checks import Checks
 from attn_lib.checks.comparison import difference, tolerance_for
 from attn_lib.checks.core import STANDARD_ERRORS
 from attn_lib.checks.drawings import Drawing
+from attn_lib.checks.ledger import Ledger
 from attn_lib.checks.observation import observe
 from attn_lib.targets import TARGETS
 from attn_lib.targets.examples import EXAMPLES
 from tests.exercises.mutants import Mutant, mutants
+from tests.exercises.names import Names, names_made
 from tests.exercises.notebook import points, run
 
 ID_CELL = "learner-id"
@@ -127,14 +128,16 @@ class Answer:
 
     def __init__(self, cells: list[Any], cell: Any, looks: list[Look]) -> None:
         self.cell = cell
-        uses = {id(other): _names_used(other, looks) for other in cells}
-        makes = {id(other): _names_made(other) for other in cells}
-        self.before = _needed(cells, cell, uses, makes)
-        self.trials = _trials(cells, cell, uses, makes)
+        looked_at: dict[str, set[str]] = {}
+        for look in looks:
+            looked_at.setdefault(look.cell, set()).add(look.name)
+        names = Names(cells, looked_at)
+        self.before = names.needed_by(cell)
+        self.trials = names.trials_of(cell)
         self.points = points(cells)
         is_personal = any(other.id == ID_CELL for trial in self.trials for other in trial)
         self.learners = LEARNERS if is_personal else LEARNERS[:1]
-        self.looks = [look for look in looks if look.name in makes[id(cell)]]
+        self.looks = [look for look in looks if look.name in names_made(cell)]
         if not self.looks:
             raise ValueError(f"{cell.id}: expected a check of one of its names, found none.")
         self._right: dict[str, list[Any]] = {}
@@ -293,59 +296,6 @@ def _same_drawing(got: Drawing, right: Drawing) -> bool:
     return all(_same(one, other) for one, other in pairs)
 
 
-def _trials(cells: list[Any], cell: Any, uses: dict, makes: dict) -> list[list[Any]]:
-    """Return small notebooks, one for each test cell that the answer has a say in.
-
-    The answer's own tests come first: they see most.
-    """
-    trials = []
-    for tests in cells:
-        if tests.cell_type != "code" or not is_grade(tests):
-            continue
-        trial = _needed(cells, tests, uses, makes)
-        if cell in trial:
-            own = bool(uses[id(tests)] & makes[id(cell)])
-            trials.append((not own, [*trial, tests]))
-    return [trial for _, trial in sorted(trials, key=lambda pair: pair[0])]
-
-
-def _needed(cells: list[Any], last: Any, uses: dict, makes: dict) -> list[Any]:
-    """Return the cells before `last` that make what it uses, and what those use, in order."""
-    wanted = set(uses[id(last)])
-    chosen = []
-    for cell in reversed(cells[: cells.index(last)]):
-        is_code = cell.cell_type == "code" and not is_grade(cell)
-        if is_code and makes[id(cell)] & wanted:
-            chosen.append(cell)
-            wanted |= uses[id(cell)]
-    return chosen[::-1]
-
-
-def _names_made(cell: Any) -> set[str]:
-    """Return the names that a cell gives a value outside functions."""
-    if cell.cell_type != "code":
-        return set()
-    symbols = symtable.symtable(cell.source, cell.id, "exec").get_symbols()
-    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
-
-
-def _names_used(cell: Any, looks: list[Look]) -> set[str]:
-    """Return the names that a cell reads; a test cell those that its checks look at."""
-    if cell.cell_type != "code":
-        return set()
-    if is_grade(cell):
-        asks_for_the_id = {"learner_id"} if ".learner_id()" in cell.source else set()
-        return {look.name for look in looks if look.cell == cell.id} | asks_for_the_id
-    top = symtable.symtable(cell.source, cell.id, "exec")
-    names = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
-    inner = top.get_children()
-    while inner:
-        scope = inner.pop()
-        inner += scope.get_children()
-        names |= {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global()}
-    return names
-
-
 @contextlib.contextmanager
 def _patience() -> Iterator[None]:
     """Stop what computes for too long."""
@@ -364,14 +314,14 @@ def _patience() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _stopping_at_the_first_failure() -> Iterator[None]:
-    original = Checks._record
+    original = Ledger.record
 
-    def record(self: Checks, name: str, message: str = "", *args: Any, **keywords: Any) -> None:
+    def record(self: Ledger, name: str, message: str = "", *args: Any, **keywords: Any) -> None:
         if message:
             raise PointLost
         original(self, name, message, *args, **keywords)
 
-    with mock.patch.object(Checks, "_record", record):
+    with mock.patch.object(Ledger, "record", record):
         yield
 
 
@@ -379,7 +329,7 @@ def _stopping_at_the_first_failure() -> Iterator[None]:
 def _without_diagnoses() -> Iterator[None]:
     """Leave out what takes the time and has no say in points: naming the mistake."""
     with (
-        mock.patch("attn_lib.checks.core.diagnose", return_value=None),
+        mock.patch("attn_lib.checks.ledger.diagnose", return_value=None),
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
     ):

@@ -52,7 +52,7 @@ def test_the_model_sentence_has_the_right_numbers(source):
     weights = TARGETS["attention"](q[None], k, np.eye(2))[0]
     output = TARGETS["attention"](q[None], k, v)[0]
     best = int(weights.argmax())
-    assert f"value {best}, {v[best].tolist()}, dominates" in text
+    assert f"value {best}, {v[best].tolist()}, has the larger weight" in text
     assert f"({raw[best]} against {raw[1 - best]})".replace("-", "−") in text
     assert f"the weight {weights[best]:.3f}" in text
     assert f"the output [{output[0]:.3f}, {output[1]:.3f}]" in text

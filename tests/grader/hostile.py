@@ -2,6 +2,8 @@
 
 Each is a piece of code in the first answer cell of `dot-products`, or answers by cell. Where
 nothing else is said, the rest is the released stub, so that an honest grader gives it 0 points.
+
+It is a table, and long because there are so many ways; `tests.grader.test_hostile` tries them.
 """
 
 from __future__ import annotations
@@ -31,6 +33,16 @@ FUNCTIONS = """
 def score_matrix(q, k): return {0}
 def softmax(scores): return {0}
 def attention(q, k, v): return {0}
+"""
+
+#: The socket over which a submission's process is asked, as anybody finds it who runs there.
+SOCKET = """
+import os, socket, stat
+def is_socket(fd):
+    try: return stat.S_ISSOCK(os.fstat(fd).st_mode)
+    except OSError: return False
+(fd,) = filter(is_socket, range(3, 64))
+wire = socket.socket(fileno=os.dup(fd))
 """
 
 FORGING = {
@@ -68,9 +80,9 @@ attn_lib.checks.Checks.finish = lambda self: 20.0
 """),
     "a difference that is never seen": Hostile(
         """
-import attn_lib.checks.comparison, attn_lib.checks.core
+import attn_lib.checks.comparison, attn_lib.checks.core, attn_lib.checks.ledger
 attn_lib.checks.comparison.difference = lambda *a: ""
-attn_lib.checks.core.difference = lambda *a: ""
+attn_lib.checks.core.difference = attn_lib.checks.ledger.difference = lambda *a: ""
 """
         + FUNCTIONS.format("1.0")
     ),
@@ -182,6 +194,40 @@ for path in glob.glob("/**/*.ipynb", recursive=True):
         },
         says="weights_shape",
     ),
+    "nothing, in half precision": Hostile(
+        """
+import numpy as np
+def score_matrix(q, k): return np.zeros((*q.shape[:-1], k.shape[-2]), np.float16)
+def softmax(scores): return np.full(scores.shape, 1 / scores.shape[-1], np.float16)
+def attention(q, k, v): return np.zeros((*q.shape[:-1], v.shape[-1]), np.float16)
+""",
+        says="expected 5, got 0",
+    ),
+    "eighty bits that are no number": Hostile(
+        """
+import numpy as np
+def odd(shape):
+    bits = (b"\\0\\0\\0\\0\\0\\0\\0\\0\\xff\\x7f" + bytes(6)) * int(np.prod(shape))
+    return np.frombuffer(bits, np.longdouble).reshape(shape)
+def score_matrix(q, k): return odd((*q.shape[:-1], k.shape[-2]))
+def softmax(scores): return odd(scores.shape)
+def attention(q, k, v): return odd((*q.shape[:-1], v.shape[-1]))
+""",
+        says="expected",
+    ),
+    "functions in place of letters and numbers": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "reading": "def meaning(): pass\nrest = share = favourites = meaning",
+        },
+        says="expected a number, got function.",
+    ),
+    "an id that is somebody else's, and one's own in the end": Hostile(
+        {"learner-id": 'learner_id = "grace"', "by-hand": 'learner_id = "ada"'},
+        says="learner_id is 'grace'",
+        remark=True,
+    ),
+    "half a character in the id": Hostile('learner_id = "ada\\ud800"', says="half a character"),
     "an id that is somebody else's": Hostile(
         'learner_id = "grace"', says="learner_id is 'grace'", remark=True
     ),
@@ -364,16 +410,15 @@ def deaf(*args):
         try:
             while True: pass
         except BaseException: pass
-score_matrix = softmax = attention = deaf
+attention = deaf
 """,
         says="stopped",
         remark=True,
     ),
     "a calculation that no signal interrupts": Hostile(
         """
-def deaf(*args):
+def attention(*args):
     return max(range(10**14))
-score_matrix = softmax = attention = deaf
 """,
         says="stopped",
         remark=True,
@@ -477,6 +522,53 @@ score_matrix = softmax = attention = again
 """,
         says="RecursionError",
     ),
+    "output beyond limits that it lifts": Hostile(
+        """
+from grader.inside.shell import Outputs
+Outputs._room = lambda self, text: text
+print("x" * 7_000_000)
+""",
+        says="output left out",
+    ),
+    "outputs as many as can be sent": Hostile(
+        """
+from grader.inside.shell import Outputs
+finish = Outputs.finish
+def many(self):
+    Outputs.finish = finish
+    return [{"output_type": "stream", "name": "stdout", "text": "x"}] * 20_000
+Outputs.finish = many
+""",
+        says="output left out",
+    ),
+    "a picture of billions of pixels": Hostile(
+        """
+import struct, zlib
+from IPython.display import Image
+def chunk(kind, data):
+    body = kind + data
+    return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+size = struct.pack(">IIBBBBB", 60_000, 60_000, 1, 0, 0, 0, 0)
+rows = zlib.compress(bytes(60_000 // 8 + 1) * 100)
+png = b"\\x89PNG\\r\\n\\x1a\\n" + chunk(b"IHDR", size) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+Image(png)
+""",
+        says="<IPython.core.display.Image object>",
+    ),
+    "an id of seven million letters": Hostile(
+        "learner_id = 'x' * 7_000_000", says="got 7000000 characters"
+    ),
+    "a letter of seven million letters": Hostile(
+        {"learner-id": 'learner_id = "ada"', "reading": "meaning = 'x ' * 3_500_000"},
+        says="more characters",
+    ),
+    "half a million causes": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "reading": "meaning = '(no-scale; see the book, x) Likely cause: ' * 180_000",
+        },
+        says="more characters",
+    ),
     "an error message of a hundred megabytes": Hostile("raise ValueError('x' * 10**8)", says="xxx"),
 }
 
@@ -513,6 +605,44 @@ def spray():
         time.sleep(0.01)
 threading.Thread(target=spray, daemon=True).start()
 """),
+    "an urgent byte": Hostile(
+        SOCKET
+        + """
+import signal, time
+def hurry(*args):
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    wire.send(b"!", socket.MSG_OOB)
+    time.sleep(1000)
+attention = hurry
+""",
+        says="stopped",
+        remark=True,
+    ),
+    "open files sent along": Hostile(
+        SOCKET
+        + """
+def give(*args):
+    for _ in range(100):
+        try: socket.send_fds(wire, [b" "], [fd] * 20, socket.MSG_DONTWAIT)
+        except OSError: break
+    return 0
+attention = give
+""",
+        says="stopped",
+        remark=True,
+    ),
+    "a name in the network of the one who grades": Hostile(
+        SOCKET
+        + """
+for act in (lambda: wire.bind("\\0taken"), lambda: wire.connect("\\0x")):
+    try:
+        act()
+        print("ALLOWED")
+    except OSError as error:
+        print("refused", error.errno)
+""",
+        says="refused 1\nrefused 1",
+    ),
     "every file closed": Hostile("import os\nos.closerange(0, 256)", says="stopped", remark=True),
     "every file closed in a function": Hostile(
         """
@@ -564,6 +694,13 @@ class Trap:
 """
         + FUNCTIONS.format("Trap()"),
         says="it raised SystemExit",
+    ),
+    "half a character in an error and in what is printed": Hostile(
+        """
+print("\\ud800")
+def score_matrix(q, k): raise ValueError("half: \\ud800")
+""",
+        says="ValueError: half: ?",
     ),
     "an array of objects": Hostile(
         "import numpy as np\n" + FUNCTIONS.format("np.array([print, len], dtype=object)")

@@ -8,3 +8,8 @@ from nbgrader.plugins import BasePlugin
 class PointAnHour(BasePlugin):
     def late_submission_penalty(self, student_id, score, total_seconds_late):
         return total_seconds_late / 3600
+
+
+class Broken(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        raise ZeroDivisionError("no days")

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-import nbformat
 import pytest
 
-from grader.answer_files import fill, read_answers
-from grader.course import EXERCISES, SOLUTIONS
+from grader.course import SOLUTIONS
 from grader.judge import grade
 from grader.limits import Limits
 from grader.sandbox import Sandbox
@@ -23,14 +19,6 @@ LIMITS = Limits(submission_seconds=60.0)
 def sandbox():
     with Sandbox(LIMITS) as warm:
         yield warm
-
-
-@pytest.fixture(scope="module")
-def handed_in(root):
-    """A notebook with all answers right, as JSON."""
-    notebook = nbformat.read(EXERCISES / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
-    fill(notebook, read_answers(root / f"tests/sample_class/answers/{STUDENT}.py"))
-    return json.loads(nbformat.writes(notebook))
 
 
 @pytest.mark.parametrize("name", ACCIDENTS)

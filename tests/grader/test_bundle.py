@@ -228,8 +228,10 @@ def test_the_readme_names_what_is_there(contents):
         if name.endswith(".ipynb") or name.startswith(("requirements", "LICENSE")):
             assert name in text, name
     assert "book/index.html" in text
+    assert WHEEL in text
+    assert "as well: python -m pip install -r requirements-validate.txt\n" in text
     assert max(map(len, text.splitlines())) <= 100
-    assert len(text.splitlines()) < 80
+    assert len(text.splitlines()) < 100
 
 
 def test_the_same_contents_give_the_same_bytes(book, tmp_path, without_notebooks):

@@ -65,10 +65,12 @@ def scheduler():
             client.wait_for_workers(2, timeout=60)
         yield address
     finally:
-        for program in reversed(programs):
-            program.terminate()
-        for program in programs:
-            program.wait(30)
+        scheduler, *workers = programs
+        for group in (workers, [scheduler]):  # workers take their leave of it for seconds
+            for program in group:
+                program.terminate()
+            for program in group:
+                program.wait(30)
 
 
 def run(scheduler: str, function: str, jobs: dict[str, dict]) -> dict[str, Done]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import os
 import subprocess
@@ -12,9 +13,8 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader import __main__ as commands
-from grader import gradebook, journal
-from grader.course import EXERCISES, ROOT
+from grader import commands, gradebook, journal
+from grader.course import EXERCISES, ROOT, configuration
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
@@ -127,10 +127,27 @@ def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, t
     assert "Score: 1.5 / 20.0" in page.read_text(encoding="utf-8")
 
 
+def test_the_gradebook_is_the_configurations_or_that_of_another_folder(tmp_path, monkeypatch):
+    elsewhere = configuration()
+    elsewhere.CourseDirectory.db_url = "postgresql+psycopg://teacher@db/gradebook"
+    monkeypatch.setattr(commands.course, "configuration", lambda: elsewhere)
+
+    def meant(into: Path, db: str | None = None) -> str:
+        return commands._gradebook(argparse.Namespace(into=into, db=db))
+
+    assert meant(ROOT) == "postgresql+psycopg://teacher@db/gradebook"
+    assert meant(tmp_path) == gradebook.database(tmp_path)
+    assert meant(ROOT, "sqlite:///mine.db") == "sqlite:///mine.db"
+
+
 def test_what_there_is_not_is_told(hand_in, run, tmp_path):
     status, out, err = run("autograde")
     assert (status, out) == (2, "")
     assert err == f"expected a folder of submissions, found no {tmp_path / 'submitted'}.\n"
+    for command in ("feedback", "export", "report"):
+        status, out, err = run(command, "--student", "b*")
+        assert (status, out) == (2, "")
+        assert err.startswith(f"expected graded work on {ASSIGNMENT} by 'b*' in {tmp_path}, found")
     hand_in("ada", STUB)
     status, out, err = run("autograde", "--student", "b*")
     assert (status, out) == (2, "")

@@ -198,6 +198,16 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page[page.index("<body") :])).split())
 
 
+def test_marks_of_hidden_tests_in_an_answer_do_no_harm():
+    notebook = nbformat.reads(job()["notebook"], as_version=4)
+    for cell in notebook.cells:
+        if is_solution(cell):
+            cell.source = "mine\n### BEGIN HIDDEN TESTS\nmine too"
+    page = text_of(feedback_job(job(notebook=nbformat.writes(notebook))))
+    assert "mine too" in page
+    assert "far_apart_in_a_row" not in page
+
+
 def test_a_page_of_active_answers_is_not_active(page):
     assert problems(page) == []
     assert page.count("<script") == 0

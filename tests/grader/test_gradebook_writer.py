@@ -14,7 +14,7 @@ from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from grader import gradebook
 from grader.course import SOLUTIONS, configuration
-from grader.gradebook_writer import Entered, GradebookWriter, OtherCells
+from grader.gradebook_writer import Entered, GradebookWriter, LateRuleFailed, OtherCells
 from grader.release import generate
 from grader.source import read_source
 from grader.verdict import FAILED, GRADED, Verdict
@@ -126,6 +126,56 @@ def test_rows_are_those_of_nbgrader(both, late):
     assert len(found["grade"]) == len(CLASS) * (len(TESTS) + 1)
     penalties = [row for row in found["submitted notebook"] if not row.endswith("None)")]
     assert len(penalties) == (3 if late else 0)
+
+
+def test_penalties_follow_the_deadline_extensions_and_the_rule(both):
+    ours, _ = both
+
+    def penalties(late: bool = True) -> dict[str, float]:
+        with GradebookWriter(ours, ASSIGNMENT, SOURCE, config(late)) as writer:
+            writer.renew_penalties()
+        found = gradebook.read(ours, ASSIGNMENT)
+        return {s: entry.late_penalty for s, entry in found.items() if entry.late_penalty}
+
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    write(ours, CLASS, late=True)
+    before = {"ed": 3.0, "flo": pytest.approx(1.8)}  # no more than the points there are
+    assert penalties() == before
+    with Gradebook(ours, "attention") as book:
+        book.grant_extension(ASSIGNMENT, "ed", hours=2)
+    assert penalties() == before | {"ed": 1.0}
+    assert gradebook.read(ours, ASSIGNMENT)["ed"].seconds_late == 3600
+    assert penalties(late=False) == {}
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE - datetime.timedelta(hours=5))
+    assert penalties() == before | {"cy": 2.0, "ed": 6.0}
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=None)
+    assert penalties() == {}
+    assert gradebook.due(ours, ASSIGNMENT) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        ("tests.grader.late.Broken", "Broken, raised ZeroDivisionError: no days, for bo, who was"),
+        ("tests.grader.late.Nowhere", "nbgrader_config.py names in c.AssignLatePenalties.plugin_"),
+    ],
+)
+def test_a_rule_for_late_work_that_does_not_work_is_told(both, rule, told):
+    ours, _ = both
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    before = rows(ours)
+    broken = config()
+    broken.AssignLatePenalties.plugin_class = rule
+    with (
+        pytest.raises(LateRuleFailed, match=told),
+        GradebookWriter(ours, ASSIGNMENT, SOURCE, broken) as writer,
+    ):
+        writer.enter(CLASS[:2])
+    assert rows(ours) == before
 
 
 def test_a_person_s_scores_and_comments_stay_and_are_to_be_read_again(both):

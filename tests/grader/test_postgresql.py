@@ -7,6 +7,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -118,3 +119,18 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
     entries = gradebook.read(server, ASSIGNMENT)
     assert set(entries) == set(students) - {"s03"}
     assert entries["Zoë"].last_name == "Ü"
+
+
+def test_nbgraders_own_commands_use_it_too(server, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\nsoren,Søren,Ødegård\n", encoding="utf-8")
+    nbgrader = Path(sys.executable).with_name("nbgrader")
+    for command in (["import", roster], ["list"]):
+        said = subprocess.run(
+            [nbgrader, "db", "student", *command, "--db", server],
+            cwd=Path(__file__).resolve().parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    assert "soren (Ødegård, Søren)" in said

@@ -1,4 +1,4 @@
-"""What was handed in is found, read and put right, and what was put right is said."""
+"""What was handed in is read and put right, and what was put right is said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import contextlib
 import itertools
 import json
-import os
 import random
 import time
 import tracemalloc
@@ -16,10 +15,9 @@ import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from attn_lib.checks import ChecksFailed
-from grader.answer_files import fill, read_answers
 from grader.course import EXERCISES, SOLUTIONS, assignments
 from grader.source import read_source
-from grader.submission import Unreadable, find, load, repair
+from grader.submission import Unreadable, repair
 from grader.submission.reading import read
 from tests.grader.corpus.accidents import (
     ACCIDENTS,
@@ -38,14 +36,6 @@ ASSIGNMENT = "dot-products"
 @pytest.fixture(scope="module")
 def source():
     return read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
-
-
-@pytest.fixture(scope="module")
-def handed_in(root):
-    """A notebook with all answers right, as JSON."""
-    notebook = nbformat.read(EXERCISES / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
-    fill(notebook, read_answers(root / "tests/sample_class/answers/full-marks-loops.py"))
-    return json.loads(nbformat.writes(notebook))
 
 
 @pytest.fixture
@@ -329,141 +319,3 @@ class TestReading:
             read(b'{\n"cells":\n')
         with pytest.raises(Unreadable, match="line 2 "):
             read(b'{"cells": [\n}\n]}')
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """The folder of one student's submission, and a function that puts files into it."""
-    place_ = tmp_path / "submitted" / "ada" / "masking"
-    place_.mkdir(parents=True)
-
-    def put(*names: str):
-        for name in names:
-            path = place_ / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("{}", encoding="utf-8")
-        return place_
-
-    return put
-
-
-class TestFind:
-    def test_the_right_name(self, folder):
-        path, remarks = find(folder("masking.ipynb"), "masking")
-        assert (path.name, remarks) == ("masking.ipynb", [])
-
-    @pytest.mark.parametrize(
-        "name",
-        [
-            *("masking (1).ipynb", "masking-Copy1.ipynb", "Copy of masking.ipynb", "Masking.ipynb"),
-            *(
-                "masking.ipynb.txt",
-                "masking.json",
-                "masking_final.ipynb",
-                "masking - Copy (2).IPYNB",
-            ),
-            *("ada.ipynb", "mine/masking.ipynb", "a/b/masking [x*].ipynb", "méthode.ipynb"),
-        ],
-    )
-    def test_the_only_notebook_is_taken_for_it(self, folder, name):
-        path, remarks = find(folder(name), "masking")
-        assert path.is_file()
-        assert remarks == [f"Found {name!r}, taken for masking.ipynb."]
-
-    def test_of_several_the_only_one_that_is_alike(self, folder):
-        path, remarks = find(
-            folder("scratch.ipynb", "masking (1).ipynb", "softmax.ipynb"), "masking"
-        )
-        assert path.name == "masking (1).ipynb"
-        assert remarks == [
-            "Found 'masking (1).ipynb', taken for masking.ipynb.",
-            "Beside it were found 'scratch.ipynb' and 'softmax.ipynb', not looked at.",
-        ]
-
-    def test_the_right_name_wins(self, folder):
-        path, remarks = find(folder("masking (1).ipynb", "masking.ipynb", "data.csv"), "masking")
-        assert path.name == "masking.ipynb"
-        assert remarks == ["Beside it was found 'masking (1).ipynb', not looked at."]
-
-    @pytest.mark.parametrize(
-        "names", [("masking (1).ipynb", "masking (2).ipynb"), ("a.ipynb", "b.ipynb")]
-    )
-    def test_several_that_could_be_meant(self, folder, names):
-        with pytest.raises(Unreadable, match=r"found '.*' and '.*', and it is not clear which"):
-            find(folder(*names), "masking")
-
-    def test_nothing(self, folder, tmp_path):
-        for place_ in (
-            folder(".ipynb_checkpoints/masking.ipynb", "timestamp.txt"),
-            tmp_path / "x",
-        ):
-            with pytest.raises(Unreadable) as refused:
-                find(place_, "masking")
-            assert str(refused.value) == "nothing submitted: expected masking.ipynb"
-
-    def test_something_else(self, folder):
-        with pytest.raises(Unreadable, match=r"found 'masking\.pdf', but no notebook: expected"):
-            find(folder("masking.pdf"), "masking")
-        with pytest.raises(Unreadable, match=r"found 'a\.py', 'b\.py', 'c\.py' and 2 more, but no"):
-            find(folder("a.py", "b.py", "c.py", "d.py"), "masking")
-
-    def test_too_many_files(self, folder):
-        place_ = folder(*(f"{i}.txt" for i in range(1001)))
-        with pytest.raises(Unreadable, match="more than 1000 files"):
-            find(place_, "masking")
-
-    def test_a_link_is_not_followed(self, folder, tmp_path):
-        secret = tmp_path / "gradebook.ipynb"
-        secret.write_text("{}", encoding="utf-8")
-        place_ = folder()
-        (place_ / "masking.ipynb").symlink_to(secret)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
-            find(place_, "masking")
-        with pytest.raises(Unreadable, match=r"'masking\.ipynb' is a link"):
-            load(place_ / "masking.ipynb")
-        (place_ / "masking.ipynb").unlink()
-        (place_ / "deeper").symlink_to(tmp_path)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
-            find(place_, "masking")
-        other = tmp_path / "other"
-        other.symlink_to(place_)
-        with pytest.raises(Unreadable, match="its folder is a link"):
-            find(other, "masking")
-
-    def test_a_pipe_and_a_folder_are_no_notebooks(self, folder):
-        place_ = folder()
-        os.mkfifo(place_ / "masking.ipynb")
-        with pytest.raises(Unreadable, match=r"found 'masking\.ipynb', but no notebook"):
-            find(place_, "masking")
-        with pytest.raises(Unreadable, match="not an ordinary file"):
-            load(place_ / "masking.ipynb")
-        (place_ / "masking.ipynb").unlink()
-        (place_ / "masking.ipynb").mkdir()
-        with pytest.raises(Unreadable, match=r"found 'masking\.ipynb', but no notebook"):
-            find(place_, "masking")
-
-    def test_names_that_are_no_texts(self, folder):
-        place_ = folder()
-        name = os.fsencode(place_) + b"/\xff\n.ipynb"
-        with open(name, "w") as file:  # noqa: PTH123  Path takes no bytes
-            file.write("{}")
-        path, remarks = find(place_, "masking")
-        assert load(path) == b"{}"
-        assert remarks == ["Found '\\udcff\\n.ipynb', taken for masking.ipynb."]
-
-
-class TestLoad:
-    def test_the_bytes_as_they_are(self, folder):
-        place_ = folder("masking.ipynb")
-        (place_ / "masking.ipynb").write_bytes(b"\xff\0\r\n")
-        assert load(place_ / "masking.ipynb") == b"\xff\0\r\n"
-
-    def test_a_large_file_is_refused_before_it_is_read(self, folder):
-        path = folder("masking.ipynb") / "masking.ipynb"
-        os.truncate(path, 2**40)
-        with pytest.raises(Unreadable, match="more than 20 MiB, the most that is read"):
-            load(path)
-
-    def test_a_file_that_is_gone(self, folder):
-        with pytest.raises(Unreadable, match="cannot be opened: No such file"):
-            load(folder() / "masking.ipynb")

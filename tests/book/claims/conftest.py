@@ -1,24 +1,37 @@
-"""The text of a built page, for tests that compare it with what they compute themselves."""
+"""The built page that a file of claims is about, which the file names in PAGE."""
 
 import pytest
 from bs4 import BeautifulSoup
 
 
 @pytest.fixture(scope="module")
-def page_of(built_book):
-    """A function of a page's name that gives its main part, without code and scripts."""
-
-    def read(name):
-        html = (built_book / "book" / f"{name}.html").read_text(encoding="utf-8")
-        main = BeautifulSoup(html, "html.parser").find("article")
-        for part in main.select("script, style, a.headerlink"):
-            part.decompose()
-        return main
-
-    return read
+def article(request, built_book):
+    """The page's main part."""
+    html = (built_book / "book" / f"{request.module.PAGE}.html").read_text(encoding="utf-8")
+    main = BeautifulSoup(html, "html.parser").find("article")
+    for link in main.select("a.headerlink"):
+        link.decompose()
+    return main
 
 
 @pytest.fixture(scope="module")
-def text_of(page_of):
-    """A function of a page's name that gives its text on one line."""
-    return lambda name: " ".join(page_of(name).get_text().split())
+def text(article):
+    """The page's text on one line, without scripts."""
+    return " ".join(article.get_text().split())
+
+
+@pytest.fixture(scope="module")
+def tables(article):
+    """The rows of each table below its header, by the header; equal headers in one list."""
+    found = {}
+    for table in article.find_all("table"):
+        head, *rows = (
+            # The page has typographic apostrophes.
+            tuple(
+                " ".join(cell.get_text().replace("’", "'").split())
+                for cell in row.find_all(["th", "td"])
+            )
+            for row in table.find_all("tr")
+        )
+        found.setdefault(head, []).extend(rows)
+    return found

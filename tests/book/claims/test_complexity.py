@@ -1,11 +1,9 @@
 """What the chapter on complexity says in figures is what attn_lib computes."""
 
 import math
-import re
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from attn_lib import causal_mask, figures, scaled_dot_product_attention, softmax
 from attn_lib.complexity import (
@@ -21,53 +19,26 @@ from attn_lib.streaming import BLOCKS, LARGEST_BARE_SCORE
 from attn_lib.targets import TARGETS
 
 PAGE = "complexity"
-# Decimals typed into prose, and what they have to equal when rounded alike.
-TYPED_DECIMALS = {}
-NAMES = {"section 3.2.1"}
 
 SCORES = np.array([1.0, 2.0, 0.5, 4.0, -1.0, 1.0, 3.0, 2.0])
 VALUES = np.array([10.0, 20.0, 30.0, 40.0, 5.0, 25.0, 15.0, 35.0])
 
 
 @pytest.fixture(scope="module")
-def source(root):
-    return (root / "book" / f"{PAGE}.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def main(built_book):
-    page = built_book / "book" / f"{PAGE}.html"
-    return BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("main")
-
-
-@pytest.fixture(scope="module")
-def text(main):
-    return " ".join(main.get_text().split())
-
-
-@pytest.fixture(scope="module")
-def rows(main):
+def rows(article):
     """All rows of all tables, with plain apostrophes and minus signs."""
     plain = str.maketrans("’−", "'-")
     return [
         [cell.get_text().translate(plain) for cell in row.find_all(["td", "th"])]
-        for row in main.find_all("tr")
+        for row in article.find_all("tr")
     ]
 
 
 @pytest.fixture(scope="module")
-def alternatives(main):
+def alternatives(article):
     """What the pictures say, and every state of those with sliders."""
-    frames = "".join(script.string for script in main.select("script.attn-explore-frames"))
-    return "\n".join([*(image["alt"] for image in main.find_all("img")), frames])
-
-
-def test_every_decimal_typed_into_prose_is_one_we_recompute(source):
-    prose = re.sub(r"\A---\n.*?\n---\n", "", source, flags=re.DOTALL)
-    prose = re.sub(r"^```.*?^```", "", prose, flags=re.DOTALL | re.MULTILINE)
-    prose = re.sub(r"`[^`]*`", "", prose)
-    prose = re.sub("|".join(map(re.escape, NAMES)), "", prose)
-    assert set(re.findall(r"\d+\.\d+", prose)) == set(TYPED_DECIMALS)
+    frames = "".join(script.string for script in article.select("script.attn-explore-frames"))
+    return "\n".join([*(image["alt"] for image in article.find_all("img")), frames])
 
 
 def test_the_questions_from_before():
@@ -138,8 +109,8 @@ def test_the_softmax_is_two_percent_of_the_operations(text, rows):
     assert sum(int(row[3].split()[0]) for row in measured) in (99, 100, 101)
 
 
-def test_measured_times_say_where_they_were_measured(text, main):
-    captions = [caption.get_text() for caption in main.select(".attn-picture figcaption")]
+def test_measured_times_say_where_they_were_measured(text, article):
+    captions = [caption.get_text() for caption in article.select(".attn-picture figcaption")]
     assert [c for c in captions if "of the machine that built this page" in c] == captions
     assert len(captions) == 2
     assert "seconds, on the machine that built this page" in text

@@ -64,7 +64,10 @@ def test_most_chapters_open_with_two_questions_from_before(root, source):
         assert section.count(":::{quiz}") == 2, name
 
 
-@pytest.mark.parametrize("path", ["submitted/ada", "feedback/ada", "gradebook.db", "grades.csv"])
+@pytest.mark.parametrize(
+    "path",
+    ["roster.csv", "downloaded/x", "submitted/x", "feedback/x", "gradebook.db", "grades.csv"],
+)
 def test_what_learners_hand_in_is_never_committed(root, source, path):
     assert path.partition("/")[0] in source("instructor-guide")
     if (root / ".git").exists():

@@ -1,65 +1,21 @@
 """The interview questions: each has all its parts, and its figures are plain arithmetic's."""
 
-import functools
 import math
 import re
 
 import numpy as np
 import pytest
 
+from tests.book.claims.arithmetic import shares, weights
+from tests.book.claims.measured import agree, mean
+from tests.book.claims.reading import estimates
+
 PAGE = "interview"
 PARTS = ["A good answer.", "Often heard.", "Why that is wrong."]
 
 
-@pytest.fixture(scope="module")
-def text(text_of):
-    return text_of(PAGE)
-
-
-def shares(scores):
-    """Softmax in plain Python."""
-    exponentials = [math.exp(s) for s in scores]
-    return [e / sum(exponentials) for e in exponentials]
-
-
 def listed(values, digits):
     return ", ".join(f"{x:.{digits}f}" for x in values).replace("-", "−")
-
-
-def estimates(pattern, text):
-    """The numbers with their errors, written a ± b, that stand in a sentence."""
-    sentence = re.search(pattern, text)
-    assert sentence, pattern
-    found = re.findall(r"(\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)", sentence[0])
-    return [(float(value), float(error)) for value, error in found]
-
-
-def agree(stated, own):
-    """Say whether a stated estimate and one of our own, on other draws, fit together."""
-    (value, error), (own_value, own_error) = stated, own
-    # The last digit of a printed error may be rounded away from half of its size.
-    return abs(value - own_value) < 5 * (1.5 * error + own_error)
-
-
-def mean(sample):
-    return float(sample.mean()), float(sample.std() / math.sqrt(sample.size))
-
-
-@functools.cache
-def raw_scores(n, d_k, rows=4000):
-    """Scores of queries, each with keys of its own."""
-    rng = np.random.default_rng(99)
-    parts = []
-    for _ in range(rows // 500):
-        q, k = rng.normal(size=(500, 1, d_k)), rng.normal(size=(500, n, d_k))
-        parts.append((q @ k.swapaxes(-1, -2))[:, 0])
-    return np.concatenate(parts)
-
-
-def weights(n, d_k, scale):
-    scores = raw_scores(n, d_k) * scale
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 def jacobian_norms(w):
@@ -68,8 +24,8 @@ def jacobian_norms(w):
     return np.sqrt(np.maximum(squares - 2 * (w**3).sum(axis=-1) + squares**2, 0))
 
 
-def test_every_question_has_an_answer_with_all_its_parts(page_of):
-    questions = page_of(PAGE).find_all("h3")
+def test_every_question_has_an_answer_with_all_its_parts(article):
+    questions = article.find_all("h3")
     assert len(questions) > 20
     for question in questions:
         answer = question.find_parent("section").find("details")
@@ -81,8 +37,8 @@ def test_every_question_has_an_answer_with_all_its_parts(page_of):
         assert [a for a in answer.find_all("a") if "#" in a["href"]], question.get_text()
 
 
-def test_the_questions_of_the_syllabus_are_asked(page_of):
-    asked = " ".join(h.get_text() for h in page_of(PAGE).find_all("h3"))
+def test_the_questions_of_the_syllabus_are_asked(article):
+    asked = " ".join(h.get_text() for h in article.find_all("h3"))
     for words in (
         "QKᵀ mean", "softmax, and why after the scores", "√d_k and not d_k",
         "second coordinate not 0", "three projections", "fully masked row",

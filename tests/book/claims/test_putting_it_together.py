@@ -12,11 +12,10 @@ from attn_lib import (
     scaled_dot_product_attention,
     softmax,
 )
-from tests.book.test_claims import prose
+from tests.book.claims.reading import options_of
+from tests.differences import central_differences
 
 PAGE = "putting-it-together"
-# Every decimal of the prose comes from a cell.
-TYPED_DECIMALS = {}
 
 
 @pytest.fixture(scope="module")
@@ -30,22 +29,6 @@ def page(root):
     names = {"glue": lambda name, value, display: glued.update({name: value}), "glued": glued}
     exec(compile(code, PAGE, "exec"), names)
     return names
-
-
-def central_difference(loss, array):
-    slope = np.zeros(array.shape)
-    for index in np.ndindex(array.shape):
-        ends = []
-        for step in (1e-5, -1e-5):
-            moved = array.copy()
-            moved[index] += step
-            ends.append(loss(moved))
-        slope[index] = (ends[0] - ends[1]) / 2e-5
-    return slope
-
-
-def test_no_decimal_is_typed_into_prose(root):
-    assert set(re.findall(r"\d+\.\d+", prose(root, PAGE))) == set(TYPED_DECIMALS)
 
 
 def test_every_number_shown_is_a_plain_one(page):
@@ -87,8 +70,8 @@ def test_the_gradient_by_hand(page):
         powers = np.exp(k @ q / np.sqrt(2))
         return powers @ values / powers.sum()
 
-    at_query = central_difference(lambda q: output_of(q, k), np.array([2.0, 1.0]))
-    at_keys = central_difference(lambda k: output_of(np.array([2.0, 1.0]), k), k * 1.0)
+    at_query = central_differences(lambda q: output_of(q, k), np.array([2.0, 1.0]))
+    at_keys = central_differences(lambda k: output_of(np.array([2.0, 1.0]), k), k * 1.0)
     np.testing.assert_allclose(page["at_query"], at_query, atol=1e-8)
     np.testing.assert_allclose(page["at_keys"], at_keys, atol=1e-8)
 
@@ -100,7 +83,7 @@ def test_every_gradient_of_the_table_against_differences(page):
     ]
     for name, (gradient, loss, array) in page["checks"].items():
         np.testing.assert_allclose(
-            gradient, central_difference(loss, array), atol=1e-8, err_msg=name
+            gradient, central_differences(loss, array), atol=1e-8, err_msg=name
         )
 
 
@@ -176,15 +159,6 @@ def test_the_sharpness_of_heads_is_kept_by_one_root_alone(page):
         assert 1 / 20 < after < 0.5 * before
 
 
-def options_of(root, quiz):
-    """Return the options of a quiz, and the right one."""
-    source = (root / "book" / f"{PAGE}.md").read_text(encoding="utf-8")
-    block = re.search(rf"^:::\{{quiz\}} {quiz}\n(.*?)^:::", source, re.DOTALL | re.MULTILINE)[1]
-    options = re.findall(r"^- \[(.)\] (.*)", block, re.MULTILINE)
-    (right,) = (text for mark, text in options if mark == "x")
-    return [text for _, text in options], right
-
-
 def test_the_right_options_of_the_quizzes(root, page):
     hidden = np.triu(np.ones((7, 7)), k=1).sum()
     layer = multi_head_attention(
@@ -199,7 +173,7 @@ def test_the_right_options_of_the_quizzes(root, page):
         "gradient-of-a-value": "{glue:text}`share_sum:.1f`",
         "all-values-alike": "0 for every score",
     }.items():
-        assert options_of(root, quiz)[1] == answer
+        assert options_of(root, PAGE, quiz)[1] == answer
     glued = page["glued"]
     assert glued["share_sum"] == pytest.approx(np.array([0.3, 0.6]) @ [1, 2])
     assert glued["share_mean"] == pytest.approx(glued["share_sum"] / 2)
@@ -210,7 +184,7 @@ def test_the_right_options_of_the_quizzes(root, page):
 
 
 def test_one_formula_of_the_quiz_is_attention(root):
-    options, right = options_of(root, "which-formula-again")
+    options, right = options_of(root, PAGE, "which-formula-again")
     rng = np.random.default_rng(3)
     q, k, v = rng.normal(size=(3, 7)), rng.normal(size=(5, 7)), rng.normal(size=(5, 2))
     names = {"np": np, "softmax": softmax, "q": q, "k": k, "v": v}

@@ -1,79 +1,18 @@
 """What the page on softmax saturation says in figures is what is computed here once more."""
 
 import math
-import re
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from attn_lib.mistakes import catalogue
 from attn_lib.targets import TARGETS
-from attn_lib.training import train_lookup
-from tests.book.test_claims import prose, text_of
+from tests.book.claims.arithmetic import softmax
+from tests.book.claims.measured import assert_measured, assert_near
+from tests.book.claims.reading import after, read
 
 PAGE = "softmax-saturation"
-TYPED_DECIMALS: dict[str, float] = {}  # every number of this page comes from a cell
-NUMBER = r"−?\d+(?:\.\d+)?"
-# Of some hundred comparisons with chance in them, all pass unless something is wrong.
-ERRORS = 4
 SIZES = [(10, 64), (64, 64), (256, 64), (10, 512), (64, 512)]
-
-
-@pytest.fixture(scope="module")
-def page(built_book):
-    return built_book / "book" / f"{PAGE}.html"
-
-
-@pytest.fixture(scope="module")
-def text(page):
-    return " ".join(text_of(page).split())
-
-
-@pytest.fixture(scope="module")
-def tables(page):
-    """The rows of each table below its header, by the header; equal headers in one list."""
-    found = {}
-    for table in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table"):
-        head, *rows = (
-            tuple(" ".join(cell.get_text().split()) for cell in row.find_all(["th", "td"]))
-            for row in table.find_all("tr")
-        )
-        found.setdefault(head, []).extend(rows)
-    return found
-
-
-def read(shown):
-    """Return the first number in a text and, where one follows, its standard error."""
-    value, error = re.search(rf"({NUMBER})(?: ± ({NUMBER}))?", shown).groups()
-    return float(value.replace("−", "-")), float(error or 0)
-
-
-def after(text, words):
-    assert words in text, words
-    return read(text.partition(words)[2])
-
-
-def digit(value):
-    """Return half a unit of the last digit shown."""
-    return 0.5 * 10.0 ** -len(f"{value}".partition(".")[2])
-
-
-def assert_measured(shown, sample, statistic=np.mean):
-    """Assert that a shown estimate agrees with an independent sample."""
-    value, error = shown
-    n = len(sample)
-    if statistic is np.mean:
-        own = sample.std() / math.sqrt(n)
-    else:
-        own = np.ptp(np.quantile(sample, 0.5 + np.array([-0.5, 0.5]) / math.sqrt(n))) / 2
-    bound = ERRORS * math.hypot(error, own) + digit(value)
-    assert abs(value - statistic(sample)) <= bound, (shown, statistic(sample), own)
-
-
-def softmax(scores):
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +39,6 @@ def rows():
                 "sharing": 1 / squares.sum(axis=-1),
             }
     return found
-
-
-def test_no_decimal_is_typed_into_the_prose(root):
-    assert set(re.findall(r"\d+\.\d+", prose(root, PAGE))) == set(TYPED_DECIMALS)
 
 
 def test_the_question_about_weights(text):
@@ -156,7 +91,7 @@ def test_rows_that_overflow(tables, text):
         (percent, error), count = shown[width]
         assert count / 30 == pytest.approx(percent, abs=0.05)
         # Two samples of 3000, and both were rounded.
-        assert abs(percent - said) <= ERRORS * math.sqrt(2) * error + 0.5
+        assert_near((percent, error), said, rounding=0.5)
     # If one row in a thousand overflowed, 3000 rows without one would have this chance.
     assert 0.999**3000 < 1 / 20
     assert after(text, "If the true share were") == (0.1, 0)
@@ -182,8 +117,7 @@ def test_the_largest_weights(tables, text, rows):
         assert_measured(read(sharp), 100.0 * (raw > 0.99))
         assert_measured(read(scaled), rows[n, d, "scaled"]["largest"])
         for cell, said in zip((unscaled, scaled), COURSE[n, d], strict=True):
-            value, error = read(cell)
-            assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said)
+            assert_near(read(cell), said)
         assert (read(sharp)[0] > 50) == (d == 512)
         if d == 64:
             assert f"{sharp} % with {n}" in text
@@ -235,12 +169,12 @@ def test_the_jacobians(tables, rows):
         assert_measured(shown[1], sample)
         assert_measured(shown[2], 100.0 * (sample < 0.01))
         assert (shown[2] == (0, 0)) == (name == "scaled")
-        for (value, error), said in zip(shown, MEASURED[label], strict=False):
+        for estimate, said in zip(shown, MEASURED[label], strict=False):
             if said is not None:
-                assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said), label
+                assert_near(estimate, said)
     dead = {row[0]: read(row[3]) for row in table}
     for label, said in (("64, 64, unscaled", 16), ("64, 512, unscaled", 56)):
-        assert abs(dead[label][0] - said) <= ERRORS * math.sqrt(2) * dead[label][1] + 0.5
+        assert_near(dead[label], said)
 
 
 def test_the_gradients_at_the_query(tables, rows):
@@ -259,8 +193,7 @@ def test_the_gradients_at_the_query(tables, rows):
         assert_measured(read(huge), 100.0 * (sample > 10 * usual))
         for cell, said in ((median, medians.get(label)), (mean, means.get(label))):
             if said:
-                value, error = read(cell)
-                assert abs(value - said) <= ERRORS * math.sqrt(2) * error + digit(said), label
+                assert_near(read(cell), said)
 
 
 def test_what_is_true_of_the_gradients(tables, text, rows):
@@ -306,87 +239,12 @@ def test_cross_entropy_does_not_vanish(text, rows):
     ):
         shown = after(text.partition("the right one chosen at random")[2], start.rstrip("‖ "))
         assert_measured(shown, rows[10, 64, name]["entropy"])
-        assert abs(shown[0] - said) <= ERRORS * math.sqrt(2) * shown[1] + digit(said)
+        assert_near(shown, said)
     w = softmax(np.array([0.0, 10.0]))
     error = w - [1.0, 0.0]
     with np.printoptions(precision=4, suppress=True):
         shown = f"({error!r}, {w * (error - w @ error)!r})"
     assert " ".join(shown.split()) in text
-
-
-RATES = {"1/64": 1 / 64, "1/8": 1 / 8, "1": 1.0, "8": 8.0, "64": 64.0, "512": 512.0}
-SCALES = (1.0, 1 / 8, 1 / 64)
-
-
-@pytest.fixture(scope="module")
-def training():
-    """Runs from other starts than those of the page."""
-    return [train_lookup(list(RATES.values()), range(100, 108), scale=c) for c in SCALES]
-
-
-def test_losses_after_training(tables, training):
-    table = tables["rate", "unscaled", "÷ √64", "÷ 64"]
-    assert [row[0] for row in table] == list(RATES)
-    for i, (_, *cells) in enumerate(table):
-        for cell, run in zip(cells, training, strict=True):
-            last = run.losses[i, :, -1]
-            if cell == "<0.001":
-                assert last.mean() < 0.001
-            else:
-                assert_measured(read(cell), last)
-
-
-def test_what_is_said_of_training(text, training):
-    raw, root, width = training
-    lowest = raw.losses[..., -1].mean(axis=1)
-    assert lowest.argmin() == 1
-    assert "The best of the six is 1/8" in text
-    assert_measured(after(text, "six is 1/8, with a loss of"), raw.losses[1, :, -1])
-    assert after(text, "equal weights would give") == (0.45, 0)
-    assert_measured(after(text, "would give 0.45. There"), 100.0 * raw.found[1].mean(axis=-1))
-    # Rates in between do not save it either.
-    finer = train_lookup([2.0**-5, 2.0**-4, 2.0**-2, 2.0**-1], range(100, 108), scale=1.0)
-    assert finer.losses[..., -1].mean(axis=1).min() > 0.25
-
-    def stuck(rate):
-        w, found = raw.weights[rate], raw.found[rate]
-        own = np.einsum("sqq->sq", w)[~found]
-        dead = TARGETS["softmax_jacobian_norm"](w[~found]) < 0.01
-        return 100.0 * (own < 0.001), 100.0 * dead, w[~found].max(axis=-1)
-
-    small, dead, largest = stuck(1)
-    # The page says these of its own starts, about 90 stuck queries.
-    for words, sample in (("At the best rate", small), ("whole Jacobian is 0. Only", dead)):
-        shown = after(text, words)[0]
-        assert abs(shown - sample.mean()) <= ERRORS * math.sqrt(2) * (sample.std() + 5) / 7
-    assert after(text, "their largest weight is")[0] == pytest.approx(np.median(largest), abs=0.1)
-    assert after(text, "hear of it. At the rate 1")[0] > 95
-    assert stuck(2)[1].mean() > 95
-
-    assert root.found[2].all()
-    assert width.found[2].mean() > 0.97
-    assert "has found 100 % of the keys" in text
-    assert after(text, "already the largest in")[0] >= 99
-    assert_measured(after(text, "the loss is still"), width.losses[2, :, -1])
-    better = width.losses[..., -1].mean(axis=1) < root.losses[..., -1].mean(axis=1)
-    assert better.tolist() == [False, False, False, False, True, True]
-    for c in SCALES:
-        assert train_lookup([1 / 8], range(100, 104), scale=c, loss="cross-entropy").found.all()
-    assert "every scale finds 100 % of the keys" in text
-
-
-def test_one_rate_for_every_width(tables):
-    table = tables["d_k", "unscaled", "÷ √d_k", "÷ d_k"]
-    assert [row[0] for row in table] == ["16", "64", "256"]
-    for width, *cells in table:
-        d = int(width)
-        for cell, c in zip(cells, (1.0, d**-0.5, 1 / d), strict=True):
-            run = train_lookup([1.0], range(200, 206), d_k=d, scale=c)
-            assert_measured(read(cell), run.losses[0, :, -1])
-    unscaled, root, over = (np.array([read(row[i])[0] for row in table]) for i in (1, 2, 3))
-    assert np.all(np.diff(unscaled) > 0)
-    assert np.all(np.diff(over) > 0)
-    assert root.max() < 1.5 * root.min()
 
 
 @pytest.mark.parametrize(
@@ -411,10 +269,7 @@ def test_mistakes_show_what_they_give(tables, target, arguments):
         first = result[0] if target == "softmax_backward" else result
         return "[" + ", ".join(f"{round(x, 3) + 0.0:.3f}" for x in first).replace("-", "−") + "]"
 
-    table = [
-        tuple(cell.replace("’", "'") for cell in row)
-        for row in tables["what the code does", "result"]
-    ]
+    table = tables["what the code does", "result"]
     right = shown(TARGETS[target])
     assert ("right", right) in table
     for mistake in catalogue(target):

@@ -1,22 +1,23 @@
 """What the page on variance growth says in figures is what theory and attn_lib say."""
 
+import functools
 import math
 import re
 from statistics import NormalDist
 
 import numpy as np
 import pytest
-from bs4 import BeautifulSoup
 
 from attn_lib.mistakes import catalogue
 from attn_lib.targets import TARGETS
-from tests.book.test_claims import prose, text_of
+from tests.book.claims import reading
+from tests.book.claims.measured import ERRORS
+from tests.book.claims.reading import MEASURED, options_of
+from tests.book.claims.reading import read_measured as read
 
 PAGE = "variance-growth"
-TYPED_DECIMALS: dict[str, float] = {}  # every number of this page comes from a cell
-MEASURED = r"(−?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)"
-# Of some dozen comparisons with chance in them, all pass unless something is wrong.
-ERRORS = 4
+
+after = functools.partial(reading.after, read=read)
 
 
 def noise(d_k, n):
@@ -35,45 +36,6 @@ def largest_weights(n_k, d_k, divisor, n_rows=3000):
     exponentials = np.exp((q * k).sum(axis=-1) / divisor)
     largest = exponentials.max(axis=-1) / exponentials.sum(axis=-1)
     return largest.mean(), largest.std() / math.sqrt(n_rows)
-
-
-@pytest.fixture(scope="module")
-def page(built_book):
-    return built_book / "book" / f"{PAGE}.html"
-
-
-@pytest.fixture(scope="module")
-def text(page):
-    return " ".join(text_of(page).split())
-
-
-@pytest.fixture(scope="module")
-def tables(page):
-    """The rows of each table below its header, by the header."""
-    found = {}
-    for table in BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table"):
-        head, *rows = (
-            tuple(" ".join(cell.get_text().split()) for cell in row.find_all(["th", "td"]))
-            for row in table.find_all("tr")
-        )
-        found.setdefault(head, []).extend(rows)
-    return found
-
-
-def read(shown):
-    """Return value and standard error of the first measurement in a text."""
-    value, error = re.search(MEASURED, shown).groups()
-    return float(value.replace("−", "-")), float(error)
-
-
-def after(text, words):
-    """Return the measurement that follows `words` on the page."""
-    assert words in text
-    return read(text.partition(words)[2])
-
-
-def test_no_decimal_is_typed_into_the_prose(root):
-    assert set(re.findall(r"\d+\.\d+", prose(root, PAGE))) == set(TYPED_DECIMALS)
 
 
 def test_the_totals_of_coins_are_counted(tables, text):
@@ -252,9 +214,7 @@ def test_the_tables_of_mistakes_show_right_and_wrong_results(tables):
         assert shown == f"{right:.4g}"
         for mistake in catalogue(target):
             wrong = float(mistake.wrong(*arguments))
-            # The page has typographic apostrophes.
-            sentence, shown = next(rows)
-            assert (sentence.replace("’", "'"), shown) == (mistake.sentence, f"{wrong:.4g}")
+            assert next(rows) == (mistake.sentence, f"{wrong:.4g}")
             assert wrong != pytest.approx(right, rel=0.02)
     assert list(rows) == []
 
@@ -275,6 +235,4 @@ def test_every_mistake_of_this_page_is_shown_or_explained():
     ],
 )
 def test_the_key_of_a_quiz_is_computed(root, quiz, answer):
-    source = (root / "book" / f"{PAGE}.md").read_text(encoding="utf-8")
-    (block,) = re.findall(rf"^:::{{quiz}} {quiz}\n(.*?)^:::", source, re.DOTALL | re.MULTILINE)
-    assert re.findall(r"^- \[x\] (.*)$", block, re.MULTILINE) == [answer]
+    assert options_of(root, PAGE, quiz)[1] == answer

@@ -1,0 +1,141 @@
+"""Whose a file is in what a course platform hands out; for ``nbgrader zip_collect``.
+
+The platforms put the learner's name or number into the file's name. The gradebook, into which
+the class list was imported, says who that is.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+
+from nbgrader.api import Gradebook, Student
+from nbgrader.plugins import FileNameCollectorPlugin
+
+#: The name of a learner's folder or file, as the platforms make it, without their archive.
+PLATFORMS = (
+    # Moodle: Ada Lovelace_12345_assignsubmission_file_/dot-products.ipynb, or without the folder.
+    # The number is another one in each assignment, so the name has to tell.
+    r"(?P<name>.+?)_(?P<sender>\d+)_assignsubmission_file_(?P<file_id>.*)",
+    # Canvas: lovelaceada_LATE_123_456_dot-products-1.ipynb. The first number is the learner's.
+    r"[^_]*_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file_id>.+)",
+)
+
+
+class GradebookCollector(FileNameCollectorPlugin):
+    """Knows the names that Moodle and Canvas give, and finds the learner in the gradebook.
+
+    A `named_regexp` of your own takes the place of both. It is applied to the file's path below
+    ``extracted``; beside nbgrader's ``student_id`` it may have the group ``lms_user_id`` or
+    ``name``.
+    """
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """Return the learner's id and the notebook's name, or None if the file is left out."""
+        path = self._below_extracted(submitted_file)
+        if path.suffix not in self.valid_ext or _is_made_by_a_computer(path):
+            return None
+        found = self._found(path)
+        if found is None:
+            self.log.warning("Not collected: expected a name as platforms give it, found %s", path)
+            return None
+        student = found.get("student_id") or self._student(found, path)
+        if student is None or self._is_of_another_sender(student, found, path):
+            return None
+        if found.get("late"):
+            self.log.warning("%s came late, as Canvas says; it does not say when.", student)
+        result = {"student_id": student, "file_id": self._free(student, found["file_id"])}
+        return result | ({"timestamp": found["timestamp"]} if found.get("timestamp") else {})
+
+    def _below_extracted(self, submitted_file: str) -> PurePath:
+        path = Path(submitted_file)
+        extracted = Path(self.parent._format_collect_path(self.parent.extracted_directory))
+        return path.relative_to(extracted) if path.is_relative_to(extracted) else path
+
+    def _found(self, path: PurePath) -> dict[str, str] | None:
+        if self.named_regexp:
+            return self._match(path.as_posix())
+        # The outermost folder is the platform's. Folders in a learner's own archive may be named
+        # after somebody else.
+        for place, part in enumerate(path.parts):
+            for platform in PLATFORMS:
+                if match := re.fullmatch(platform, part, re.DOTALL):
+                    is_file = place == len(path.parts) - 1
+                    return match.groupdict() | ({} if is_file else {"file_id": path.name})
+        return None
+
+    def _student(self, found: dict[str, str], path: PurePath) -> str | None:
+        number, name = found.get("lms_user_id"), found.get("name")
+        if number:
+            wanted, ids = f"the lms_user_id {number}", self._by_number.get(number, set())
+        else:
+            wanted, ids = f"the name {name!r}", self._by_name.get(_plain(name or ""), set())
+        if len(ids) == 1:
+            return next(iter(ids))
+        has = "nobody" if not ids else " and ".join(sorted(ids))
+        self.log.error(
+            "Not collected: expected one learner with %s in the gradebook, found %s: %s",
+            wanted, has, path,
+        )  # fmt: skip
+        return None
+
+    def _is_of_another_sender(self, student: str, found: dict[str, str], path: PurePath) -> bool:
+        """Say whether two of the platform's users have the name of this learner."""
+        sender = found.get("sender")
+        first = self._senders.setdefault(student, sender)
+        if sender == first:
+            return False
+        self.log.error(
+            "Not collected: %s has the name of %s, and so has the number %s. Look whose it is: %s",
+            sender, student, first, path,
+        )  # fmt: skip
+        return True
+
+    def _free(self, student: str, name: str) -> str:
+        """Return a name that no other file of this learner has: nbgrader stops at a second one."""
+        stem, suffix = PurePath(name).stem, PurePath(name).suffix
+        number = 1
+        while (student, name) in self._taken:
+            number += 1
+            name = f"{stem} ({number}){suffix}"
+        self._taken.add((student, name))
+        return name
+
+    def __init__(self, **kwargs: object) -> None:
+        super().__init__(**kwargs)
+        self._taken: set[tuple[str, str]] = set()
+        self._senders: dict[str, str | None] = {}
+        self._by_number: dict[str, set[str]] = {}
+        self._by_name: dict[str, set[str]] = {}
+        course = self.parent.coursedir
+        with Gradebook(course.db_url, course.course_id) as gradebook:
+            for student in gradebook.db.query(Student):
+                for number in {student.lms_user_id or student.id, student.id}:
+                    self._by_number.setdefault(number, set()).add(student.id)
+                for name in _names(student):
+                    self._by_name.setdefault(name, set()).add(student.id)
+
+
+def _names(student: Student) -> Iterator[str]:
+    first, last = student.first_name or "", student.last_name or ""
+    yield from {_plain(f"{first} {last}"), _plain(f"{last} {first}"), _plain(student.id)}
+
+
+def _plain(name: str) -> str:
+    """Return a name as it compares: platforms leave out what a file's name may not have.
+
+    Examples
+    --------
+    >>> _plain("Núñez, José  María") == _plain("Nu\u0301ñez José María")
+    True
+    >>> _plain('Anna "Anja" Šimić')
+    'anna anja šimić'
+    """
+    letters = re.sub(r"[^\w\s'-]+", " ", unicodedata.normalize("NFC", name).casefold())
+    return " ".join(letters.replace("_", " ").split())
+
+
+def _is_made_by_a_computer(path: PurePath) -> bool:
+    return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)

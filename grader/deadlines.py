@@ -1,0 +1,77 @@
+"""Deadlines and times of handing in, with their zones: nbgrader keeps UTC and does not say so."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from dateutil import tz
+from nbgrader.utils import parse_utc
+from traitlets.config import Config
+
+#: A time as nbgrader notes it, with its zone after a space.
+_WITH_ZONE = re.compile(r"(\S+ \S+) (\S+)")
+_OFFSET = re.compile(r"[+-]\d\d:?(?:\d\d)?")
+
+
+def read_time(text: str) -> datetime:
+    """Return the time in UTC, as nbgrader keeps it; a text without a zone is in UTC.
+
+    Raises
+    ------
+    ValueError
+        If it is no time, or in a zone that is not known. nbgrader takes such a time for UTC.
+
+    Examples
+    --------
+    >>> read_time("2026-03-02 23:59:00 Europe/Berlin") == read_time("2026-03-02T23:59+01:00")
+    True
+    >>> str(read_time("2026-03-02 23:59:00 +0100"))
+    '2026-03-02 22:59:00'
+    """
+    if split := _WITH_ZONE.fullmatch(text):
+        moment, zone = split.groups()
+        if _OFFSET.fullmatch(zone):
+            # nbgrader takes the number after the space for seconds.
+            text = moment + zone
+        elif tz.gettz(zone) is None:
+            raise ValueError(f"no time zone is called {zone!r}")
+    try:
+        return parse_utc(text)
+    except (OverflowError, TypeError) as problem:
+        raise ValueError(str(problem)) from None
+
+
+def zone_of(config: Config) -> str:
+    """Return the name of the time zone in which nbgrader_config.py shows times."""
+    return config.NbGraderAPI.get("timezone", "UTC")
+
+
+def told(moment: datetime, zone: str) -> str:
+    """Return a time that nbgrader keeps in UTC as the zone's clocks show it, and in UTC.
+
+    Examples
+    --------
+    >>> told(datetime(2026, 7, 1, 21, 59), "Europe/Berlin")
+    '2026-07-01 23:59 CEST (2026-07-01 21:59 UTC)'
+    >>> told(datetime(2026, 7, 1, 21, 59), "UTC")
+    '2026-07-01 21:59 UTC'
+    """
+    in_utc = moment.replace(tzinfo=UTC)
+    local = in_utc.astimezone(tz.gettz(zone) or UTC)
+    plain = f"{in_utc:%Y-%m-%d %H:%M} UTC"
+    return plain if local.tzname() == "UTC" else f"{local:%Y-%m-%d %H:%M %Z} ({plain})"
+
+
+def span(seconds: float) -> str:
+    """Return a span of time in its two largest units; what is shorter than a minute is one.
+
+    Examples
+    --------
+    >>> span(5), span(3 * 3600 + 300), span(49 * 3600)
+    ('1 min', '3 h 5 min', '2 d 1 h')
+    """
+    hours, minutes = divmod(max(1, round(seconds / 60)), 60)
+    days, hours = divmod(hours, 24)
+    units = [(days, "d"), (hours, "h"), (0 if days else minutes, "min")]
+    return " ".join(f"{number} {unit}" for number, unit in units if number)

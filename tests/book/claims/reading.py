@@ -1,0 +1,48 @@
+"""Reading numbers, estimates and the options of quizzes off a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+Shown = tuple[float, float]  # a number and its standard error, 0 where none is shown
+
+NUMBER = r"−?\d+(?:\.\d+)?"
+MEASURED = rf"({NUMBER}) ± ({NUMBER})"
+
+
+def _shown(value: str, error: str | None) -> Shown:
+    return float(value.replace("−", "-")), float(error or 0)
+
+
+def read(text: str) -> Shown:
+    """Return the first number in a text and, where one follows, its standard error."""
+    return _shown(*re.search(rf"({NUMBER})(?: ± ({NUMBER}))?", text).groups())
+
+
+def read_measured(text: str) -> Shown:
+    """Return the first number in a text that has a standard error, and that."""
+    return _shown(*re.search(MEASURED, text).groups())
+
+
+def after(text: str, words: str, read: Callable[[str], Shown] = read) -> Shown:
+    """Return what is read behind `words`."""
+    assert words in text, words
+    return read(text.partition(words)[2])
+
+
+def estimates(pattern: str, text: str) -> list[Shown]:
+    """Return the numbers with their errors that stand in a sentence."""
+    sentence = re.search(pattern, text)
+    assert sentence, pattern
+    return [_shown(*found) for found in re.findall(MEASURED, sentence[0])]
+
+
+def options_of(root: Path, page: str, quiz: str) -> tuple[list[str], str]:
+    """Return the options of a quiz as they are written, and the right one."""
+    source = (root / "book" / f"{page}.md").read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^:::{{quiz}} {quiz}\n(.*?)^:::", source, re.DOTALL | re.MULTILINE)
+    options = re.findall(r"^- \[(.)\] (.*)$", block, re.MULTILINE)
+    (right,) = (text for mark, text in options if mark == "x")
+    return [text for _, text in options], right

@@ -1,0 +1,86 @@
+"""What the page on softmax saturation says of training is what other starts give."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attn_lib.targets import TARGETS
+from attn_lib.training import train_lookup
+from tests.book.claims.measured import ERRORS, assert_measured
+from tests.book.claims.reading import after, read
+
+PAGE = "softmax-saturation"
+RATES = {"1/64": 1 / 64, "1/8": 1 / 8, "1": 1.0, "8": 8.0, "64": 64.0, "512": 512.0}
+SCALES = (1.0, 1 / 8, 1 / 64)
+
+
+@pytest.fixture(scope="module")
+def training():
+    """Runs from other starts than those of the page."""
+    return [train_lookup(list(RATES.values()), range(100, 108), scale=c) for c in SCALES]
+
+
+def test_losses_after_training(tables, training):
+    table = tables["rate", "unscaled", "÷ √64", "÷ 64"]
+    assert [row[0] for row in table] == list(RATES)
+    for i, (_, *cells) in enumerate(table):
+        for cell, run in zip(cells, training, strict=True):
+            last = run.losses[i, :, -1]
+            if cell == "<0.001":
+                assert last.mean() < 0.001
+            else:
+                assert_measured(read(cell), last)
+
+
+def test_what_is_said_of_training(text, training):
+    raw, root, width = training
+    lowest = raw.losses[..., -1].mean(axis=1)
+    assert lowest.argmin() == 1
+    assert "The best of the six is 1/8" in text
+    assert_measured(after(text, "six is 1/8, with a loss of"), raw.losses[1, :, -1])
+    assert after(text, "equal weights would give") == (0.45, 0)
+    assert_measured(after(text, "would give 0.45. There"), 100.0 * raw.found[1].mean(axis=-1))
+    # Rates in between do not save it either.
+    finer = train_lookup([2.0**-5, 2.0**-4, 2.0**-2, 2.0**-1], range(100, 108), scale=1.0)
+    assert finer.losses[..., -1].mean(axis=1).min() > 0.25
+
+    def stuck(rate):
+        w, found = raw.weights[rate], raw.found[rate]
+        own = np.einsum("sqq->sq", w)[~found]
+        dead = TARGETS["softmax_jacobian_norm"](w[~found]) < 0.01
+        return 100.0 * (own < 0.001), 100.0 * dead, w[~found].max(axis=-1)
+
+    small, dead, largest = stuck(1)
+    # The page says these of its own starts, about 90 stuck queries.
+    for words, sample in (("At the best rate", small), ("whole Jacobian is 0. Only", dead)):
+        shown = after(text, words)[0]
+        assert abs(shown - sample.mean()) <= ERRORS * math.sqrt(2) * (sample.std() + 5) / 7
+    assert after(text, "their largest weight is")[0] == pytest.approx(np.median(largest), abs=0.1)
+    assert after(text, "hear of it. At the rate 1")[0] > 95
+    assert stuck(2)[1].mean() > 95
+
+    assert root.found[2].all()
+    assert width.found[2].mean() > 0.97
+    assert "has found 100 % of the keys" in text
+    assert after(text, "already the largest in")[0] >= 99
+    assert_measured(after(text, "the loss is still"), width.losses[2, :, -1])
+    better = width.losses[..., -1].mean(axis=1) < root.losses[..., -1].mean(axis=1)
+    assert better.tolist() == [False, False, False, False, True, True]
+    for c in SCALES:
+        assert train_lookup([1 / 8], range(100, 104), scale=c, loss="cross-entropy").found.all()
+    assert "every scale finds 100 % of the keys" in text
+
+
+def test_one_rate_for_every_width(tables):
+    table = tables["d_k", "unscaled", "÷ √d_k", "÷ d_k"]
+    assert [row[0] for row in table] == ["16", "64", "256"]
+    for width, *cells in table:
+        d = int(width)
+        for cell, c in zip(cells, (1.0, d**-0.5, 1 / d), strict=True):
+            run = train_lookup([1.0], range(200, 206), d_k=d, scale=c)
+            assert_measured(read(cell), run.losses[0, :, -1])
+    unscaled, root, over = (np.array([read(row[i])[0] for row in table]) for i in (1, 2, 3))
+    assert np.all(np.diff(unscaled) > 0)
+    assert np.all(np.diff(over) > 0)
+    assert root.max() < 1.5 * root.min()

@@ -1,0 +1,127 @@
+"""The commands that a page shows to its readers, and a copy of the course to run them in."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: What begins a command where a sentence names one in `inline code`.
+PROGRAMS = (
+    "apt-get", "compare50", "cp", "dask", "git", "jupyter", "jupyter-lab", "make", "mkdir",
+    "nbgrader", "pip", "python", "source", "sudo", "unzip", "uv",
+)  # fmt: skip
+IN_THE_COURSE = (".venv/bin/", ".ci/", "tools/")
+
+#: What make makes.
+MADE = (".venv", "_build", "_class", "dist")
+#: Who commits the copy.
+AUTHOR = ("-c", "user.name=Course", "-c", "user.email=course@localhost")
+
+_INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_COMMENT = re.compile(r"(?:^|\s+)#(?=\s|$).*")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One command on a page."""
+
+    page: str  #: its path in the course
+    line: int
+    section: str
+    command: str  #: in one line, without comments
+
+    def __str__(self) -> str:
+        return f"{self.page}:{self.line} {self.command}"
+
+
+def shown_commands(root: Path, page: str) -> list[Shown]:
+    """Return the commands of a page in their order: those of ``sh`` blocks and of sentences."""
+    text = (root / page).read_text(encoding="utf-8")
+    return [Shown(page, *found) for found in _commands(text)]
+
+
+def _commands(text: str) -> Iterator[tuple[int, str, str]]:
+    section, fence, begun = "", None, ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if fence is None and (opened := re.match(r"\s*(```+|~~~+|:::+)(\S*)", line)):
+            # What stands in a ::: block is text.
+            fence = opened.groups() if opened[1][0] != ":" else None
+        elif fence is None:
+            if heading := re.match(r"#+ (.*)", line):
+                section = heading[1]
+            yield from (
+                (number, section, code) for code in _INLINE.findall(line) if is_command(code)
+            )
+        elif line.strip() == fence[0]:
+            fence = None
+        elif fence[1] == "sh":
+            begun += _COMMENT.sub("", line).strip()
+            if begun.endswith("\\"):
+                begun = begun.removesuffix("\\")
+            elif begun:
+                yield number, section, " ".join(begun.split())
+                begun = ""
+
+
+def is_command(code: str) -> bool:
+    """Tell whether inline code is a command and not a name, a path or an expression."""
+    words = code.split()
+    while words and re.match(r"[A-Z_]+=", words[0]):
+        del words[0]
+    if not words:
+        return False
+    return words[0] in PROGRAMS or (words[0].startswith(IN_THE_COURSE) and words[0][-1] != "/")
+
+
+def copy_of_course(root: Path, folder: Path) -> Path:
+    """Copy the course as it stands, without what make and graders have made, as a clone of git.
+
+    The copy's environment has the programs of this one and is marked as ready, so that no make
+    target installs anything.
+    """
+    for name in _source_files(root):
+        if (root / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(root / name, folder / name, follow_symlinks=False)
+    environment = folder / ".venv"
+    environment.mkdir()
+    for place in Path(sys.prefix).iterdir():
+        if place.name != ".ready":
+            (environment / place.name).symlink_to(place)
+    mark = "import sys, tools.environment as e; e.STAMP.write_text(e.fingerprint(sys.executable))"
+    for command in (
+        [".venv/bin/python", "-c", mark],
+        ["git", "init", "--quiet"],
+        ["git", "add", "."],
+        ["git", *AUTHOR, "commit", "--quiet", "--message", "copy"],
+    ):
+        subprocess.run(command, cwd=folder, check=True, env=without_make(), capture_output=True)
+    return folder
+
+
+def _source_files(root: Path) -> list[str]:
+    """Return the course's files, those included that are not committed yet."""
+    if not (root / ".git").exists():  # unpacked from an archive
+        paths = [path.relative_to(root) for path in root.rglob("*")]
+        return [str(path) for path in paths if path.parts[0] not in MADE]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return [name for name in listed.stdout.split("\0") if name]
+
+
+def without_make(**more: str) -> dict[str, str]:
+    """Return this process's environment without what a `make test` hands on to its tests."""
+    handed_on = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PYTEST", "PORT"}
+    kept = {name: value for name, value in os.environ.items() if name not in handed_on}
+    return kept | more

@@ -1,0 +1,418 @@
+"""Every command that the README and the guides show is run, or it is said who runs it or why not.
+
+A table a page. Commands that are run are run in the page's order, one after the other, in one
+disposable copy of the course: what one leaves, the next one finds.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from grader.answer_files import write_class
+from tests.end_to_end.shown_commands import Shown, copy_of_course, shown_commands, without_make
+from tests.end_to_end.test_instructor_path import ROSTER
+from tests.end_to_end.test_jupyterlab import PATIENCE, free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "tests" / "sample_class"
+
+
+@dataclass(frozen=True)
+class Run:
+    """The command is run here and has to succeed."""
+
+    writes: tuple[str, ...] = ()  #: files that it writes, as patterns in the course's folder
+    says: str = ""  #: a pattern that its output has
+    first: Callable[[Path], None] | None = None  #: what a reader has done before it, with the copy
+    goes_on: bool = False  #: it serves pages until it is stopped: some page has to answer
+
+
+@dataclass(frozen=True)
+class Tested:
+    """Another test runs it."""
+
+    __test__ = False  # for pytest, which collects what is called Test
+    by: str  #: "tests/room/test_file.py::test_name", or "::Class::test_name"
+
+
+@dataclass(frozen=True)
+class Untested:
+    """It cannot be run in a test."""
+
+    because: str  #: a sentence
+
+
+Entry = Run | Tested | Untested
+
+
+def hand_in(*students: str) -> Callable[[Path], None]:
+    """Return a step that puts answers of the sample class into the folder submitted/."""
+
+    def step(course: Path) -> None:
+        answers = course / "answers"
+        answers.mkdir(exist_ok=True)
+        for student in students:
+            (answers / f"{student}.py").write_bytes(
+                (SAMPLE / "answers" / f"{student}.py").read_bytes()
+            )
+        write_class(
+            course / "exercises/dot-products/dot-products.ipynb", answers, course / "submitted"
+        )
+
+    return step
+
+
+def write_roster(course: Path) -> None:
+    (course / "roster.csv").write_text(ROSTER, encoding="utf-8")
+
+
+def give_a_name(course: Path) -> None:
+    """Tell git who makes the tag."""
+    for setting in ("user.name=Course", "user.email=course@localhost"):
+        subprocess.run(["git", "config", *setting.split("=")], cwd=course, check=True)
+
+
+# Each of these takes minutes, and what it does is done by the suite or by what runs the suite.
+COURSE = Untested("It makes the environment and calls `make book`, `exercises` and `class`.")
+TEST = Untested("It is what runs this test.")
+SOME = Untested("It runs a part of this suite; tests/tools/test_readme.py sees that it exists.")
+BOOK = Tested("tests/book/test_build.py::test_the_book_builds_without_a_warning")
+CLEAN = Tested(
+    "tests/end_to_end/test_commands.py::test_clean_removes_what_make_makes_and_nothing_else"
+)
+LOCK = Untested("It asks a package registry; test_packaging.py compares what it made.")
+ARCHIVE = Tested("tests/grader/test_bundle.py::TestCommand::test_it_says_where_the_archive_is")
+INSTALL = Untested("It installs from a package registry; test_packaging.py checks the ranges.")
+WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installation_brings_numpy_and_nothing_else")
+AUTOGRADE = Tested(
+    "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_from_release_to_feedback"
+)
+LAB = Run(goes_on=True)
+HELP = Run(says=r"^make course ")
+CHECKS = Run(says="not written yet|not there yet")
+
+README: dict[str, Entry] = {
+    "make course": COURSE,
+    "make test": TEST,
+    "make": HELP,
+    "make course PYTHON=python3.12": COURSE,
+    "make lab": LAB,
+    "make release": ARCHIVE,
+    ".venv/bin/python -m grader doctor": Run(says="ok +network"),
+    ".venv/bin/python -m grader grade dot-products": Run(
+        first=hand_in("divides-by-d-k"), writes=("grades.csv", "gradebook.db"), says="14 of 20"
+    ),
+    ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
+    "pip install .": WHEEL,
+    "make test PYTEST=tests/attn_lib": SOME,
+    "make test PYTEST=tests/attn_lib/test_packaging.py": SOME,
+    'make test PYTEST="tests/book/test_build.py tests/book/test_claims.py tests/book/claims"': SOME,
+    "make test PYTEST=tests/book/test_pages.py": SOME,
+    "make test PYTEST=tests/exercises/test_right.py": SOME,
+    "make test PYTEST=tests/exercises/test_wrong.py": SOME,
+    "make test PYTEST=tests/exercises/test_mutants.py": SOME,
+    "make test PYTEST=tests/grader/test_hostile.py": SOME,
+    'make test PYTEST="tests/exercises/test_stock.py tests/grader/test_gradebook_writer.py"': SOME,
+    "make test PYTEST=tests/grader/test_pipeline.py": SOME,
+    "make test PYTEST=tests/end_to_end/test_jupyterlab.py": SOME,
+    ".ci/run": TEST,
+}
+
+CONTRIBUTING: dict[str, Entry] = {
+    "make environment": Run(),
+    "make test": TEST,
+    "make test PYTEST=tests/attn_lib": SOME,
+    'make test PYTEST="tests/book -k quiz -x"': SOME,
+    "make lint": Run(),
+    ".venv/bin/ruff format . && .venv/bin/ruff check --fix .": Run(says="left unchanged"),
+    ".venv/bin/jupyter-book build .": BOOK,
+    "make book": BOOK,
+    ".venv/bin/python -m pytest --cov": TEST,
+    ".venv/bin/pre-commit install": Run(writes=(".git/hooks/pre-commit",)),
+    ".venv/bin/pre-commit run --all-files": Run(says="Passed"),
+    "make lock": LOCK,
+    "make exercises": Run(says="quiz: up to date"),
+    ".venv/bin/python -m tests.exercises.matrix --write": Tested(
+        "tests/exercises/test_wrong.py::TestMistakes::test_the_table_in_the_book_is_of_these_assignments"
+    ),
+    "make release": ARCHIVE,
+    "make class": Tested(
+        "tests/end_to_end/test_sample_class.py::TestScores::test_scores_are_exactly_as_expected"
+    ),
+    "uv pip compile pyproject.toml --extra development --universal --python-version 3.11"
+    " -o requirements.txt": LOCK,
+    "make lock UPGRADE=--upgrade": LOCK,
+    "make test PYTEST=tests/exercises": SOME,
+    ".venv/bin/python -m tests.exercises.seeds": Untested(
+        "It takes minutes; the suite tries fewer seeds of the same tests."
+    ),
+    ".venv/bin/python -m tools.pictures": Tested(
+        "tests/tools/test_pictures.py::test_each_view_is_taken_where_it_says"
+    ),
+    ".venv/bin/python tools/page_sizes.py": Tested(
+        "tests/tools/test_page_sizes.py::test_a_page_over_the_limit_fails"
+    ),
+    ".venv/bin/python -m tools.add_task softmax-saturation log-sum-exp log_sum_exp"
+    " --after logarithm-tests": Run(
+        writes=("solutions/softmax-saturation/softmax-saturation.ipynb",), says="in capitals"
+    ),
+    'make test PYTEST="tests/book tests/attn_lib/test_figures.py"': SOME,
+    'make test PYTEST="tests/attn_lib/test_figures.py tests/book/test_pages.py"': SOME,
+    'make test PYTEST="tests/book -k quiz"': SOME,
+    'make test PYTEST="tests/attn_lib/test_mistakes.py tests/attn_lib/test_museum.py"': SOME,
+    "make test PYTEST=tests/exercises/test_wrong.py": SOME,
+    'make test PYTEST="tests/exercises tests/tools/test_readme.py"': SOME,
+    'make lock UPGRADE="--upgrade-package matplotlib"': LOCK,
+    "make course": COURSE,
+    'git tag -a v0.2.0 -m "0.2.0"': Run(first=give_a_name),
+}
+
+APART = Untested("It is another project's, in an environment that is not the course's.")
+IN_A_TERM = "tests/end_to_end/test_instructor_path.py::"
+EXCHANGE = Tested(f"{IN_A_TERM}TestExchange::test_out_and_in_and_out_again")
+CLUSTER = Tested("tests/grader/test_cluster.py::test_each_job_is_done_once_and_few_are_on_the_way")
+
+INSTRUCTOR_GUIDE: dict[str, Entry] = {
+    "make course": COURSE,
+    "source .venv/bin/activate": Run(),
+    ".venv/bin/python -m grader doctor": Run(says="ok +network"),
+    ".venv/bin/nbgrader db student import roster.csv": Run(
+        first=write_roster, writes=("gradebook.db",)
+    ),
+    ".venv/bin/nbgrader db student list": Run(says=r"^soren \(Ødegård, Søren\)"),
+    "make exercises": Run(says="dot-products: up to date"),
+    "make release": ARCHIVE,
+    ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
+    ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
+    "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
+    "nbgrader submit dot-products --course attention": EXCHANGE,
+    "pip install '.[exercises]'": INSTALL,
+    ".venv/bin/nbgrader db assignment add dot-products --duedate 2026-03-02T23:59+01:00": Run(),
+    ".venv/bin/nbgrader collect dot-products --update": EXCHANGE,
+    ".venv/bin/nbgrader zip_collect dot-products --force": Tested(
+        f"{IN_A_TERM}TestPlatforms::test_canvas_from_the_zip_file_to_the_grades"
+    ),
+    ".venv/bin/python -m grader grade dot-products": Run(
+        first=hand_in("divides-by-d-k"),
+        writes=("grades.csv", "feedback/divides-by-d-k/dot-products/dot-products.html"),
+        says=r"14 of 20(?s:.*)^Due 2026-03-02 22:59 UTC\.",
+    ),
+    "nbgrader autograde": AUTOGRADE,
+    ".venv/bin/jupyter-lab": LAB,
+    ".venv/bin/python -m grader feedback dot-products": Run(says="1 pages"),
+    ".venv/bin/nbgrader release_feedback dot-products": EXCHANGE,
+    ".venv/bin/python -m grader export dot-products --format moodle": Run(
+        writes=("grades-moodle.csv",)
+    ),
+    ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
+    "pip install compare50": APART,
+    ".venv/bin/jupyter-nbconvert --to python submitted/*/dot-products/*.ipynb": Run(
+        writes=("submitted/*/dot-products/dot-products.py",)
+    ),
+    ".venv/bin/jupyter-nbconvert --to python --output-dir stub"
+    " exercises/dot-products/dot-products.ipynb": Run(writes=("stub/dot-products.py",)),
+    "compare50 submitted/*/dot-products -x '*.ipynb' -d stub/dot-products.py -o alike": APART,
+    "make environment": Run(),
+    ".venv/bin/dask scheduler": CLUSTER,
+    ".venv/bin/dask worker tcp://HOST:8786 --nworkers 4 --nthreads 1": CLUSTER,
+    ".venv/bin/python -m grader grade dot-products --scheduler tcp://HOST:8786": CLUSTER,
+    "make test": TEST,
+    "apt-get install bubblewrap": Untested("It changes the machine."),
+}
+
+LEARNER = "tests/end_to_end/test_learner_path.py::"
+ARCHIVE_INSTALLED = Tested(f"{LEARNER}test_the_library_is_installed_from_the_archive")
+HOW_TO_USE: dict[str, Entry] = {
+    "python3 -m venv .venv": ARCHIVE_INSTALLED,
+    ". .venv/bin/activate": ARCHIVE_INSTALLED,
+    "python -m pip install -r requirements.txt": ARCHIVE_INSTALLED,
+    "jupyter lab exercises": Tested(f"{LEARNER}test_jupyterlab_opens_on_the_exercises"),
+    "make course": COURSE,
+    "make lab": LAB,
+    "make": HELP,
+    'python -m pip install ".[exercises]"': INSTALL,
+    "python -m attn_lib.checks exercises/dot-products/dot-products.ipynb": Tested(
+        f"{LEARNER}test_the_check_tells_what_is_missing_and_when_all_is_right"
+    ),
+    "mkdir -p submitted/me/dot-products": Run(),
+    "cp exercises/dot-products/dot-products.ipynb submitted/me/dot-products/": Run(),
+    ".venv/bin/python -m grader grade dot-products": Run(
+        writes=("feedback/me/dot-products/dot-products.html",), says="0 of 20"
+    ),
+    "make exercises": Run(says="up to date"),
+}
+
+PAGES = {
+    "README.md": README,
+    "CONTRIBUTING.md": CONTRIBUTING,
+    "book/instructor-guide.md": INSTRUCTOR_GUIDE,
+    "book/how-to-use.md": HOW_TO_USE,
+}
+
+
+def shown_once(page: str) -> list[Shown]:
+    """Return the page's commands where each is shown first."""
+    first: dict[str, Shown] = {}
+    for shown in shown_commands(ROOT, page):
+        first.setdefault(shown.command, shown)
+    return list(first.values())
+
+
+def commands_to_run() -> list[Shown]:
+    return [
+        shown
+        for page, table in PAGES.items()
+        for shown in shown_once(page)
+        if isinstance(table.get(shown.command), Run)
+    ]
+
+
+def test_commands_are_found_in_blocks_and_in_sentences(tmp_path):
+    page = """# A page
+
+Run `make book`, not `masking.ipynb`, `c.Exchange.root` or `.venv/bin/`.
+
+:::{note}
+`CI=true make test` here, `.venv/bin/nbgrader list` there.
+:::
+
+## Then
+
+```sh
+make lab PORT=1  # opens a browser
+# nothing but a comment
+
+uv pip compile \\
+    a#b
+```
+
+```python
+make = "no command"
+```
+"""
+    (tmp_path / "page.md").write_text(page, encoding="utf-8")
+    found = shown_commands(tmp_path, "page.md")
+    assert [(shown.line, shown.section, shown.command) for shown in found] == [
+        (3, "A page", "make book"),
+        (6, "A page", "CI=true make test"),
+        (6, "A page", ".venv/bin/nbgrader list"),
+        (12, "Then", "make lab PORT=1"),
+        (16, "Then", "uv pip compile a#b"),
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_table_has_what_the_page_shows_and_nothing_else(page):
+    shown = {command.command: str(command) for command in shown_once(page)}
+    assert [place for command, place in shown.items() if command not in PAGES[page]] == []
+    assert [command for command in PAGES[page] if command not in shown] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_tests_that_are_named_exist_and_reasons_are_sentences(page):
+    for command, entry in PAGES[page].items():
+        if isinstance(entry, Tested):
+            path, *names = entry.by.split("::")
+            body = ast.parse((ROOT / path).read_text(encoding="utf-8")).body
+            for name in names:
+                (found,) = [node for node in body if getattr(node, "name", None) == name]
+                body = found.body
+        elif isinstance(entry, Untested):
+            assert re.fullmatch(r"[A-Z].* .*\.", entry.because), command
+
+
+@pytest.fixture(scope="module")
+def courses(tmp_path_factory):
+    """A copy of the course for each page, made when it is asked for."""
+    made: dict[str, Path] = {}
+
+    def course(page: str) -> Path:
+        if page not in made:
+            made[page] = copy_of_course(ROOT, tmp_path_factory.mktemp("course"))
+        return made[page]
+
+    return course
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory) -> dict[str, str]:
+    """Settings and files of the reader's own, and a port that is free."""
+    home = tmp_path_factory.mktemp("home")
+    settings = {"allow_root": os.getuid() == 0, "open_browser": False, "token": ""}
+    (home / "jupyter").mkdir()
+    (home / "jupyter" / "jupyter_server_config.json").write_text(
+        json.dumps({"ServerApp": settings | {"port": free_port()}}), encoding="utf-8"
+    )
+    return without_make(
+        HOME=str(home),
+        JUPYTER_CONFIG_DIR=str(home / "jupyter"),
+        JUPYTER_DATA_DIR=str(home / "data"),
+        JUPYTER_RUNTIME_DIR=str(home / "runtime"),
+        PORT=str(free_port()),
+    )
+
+
+@pytest.mark.parametrize("shown", commands_to_run(), ids=str)
+def test_it_runs(shown, courses, environment):
+    course, entry = courses(shown.page), PAGES[shown.page][shown.command]
+    if entry.first:
+        entry.first(course)
+    if entry.goes_on:
+        answers_until_it_is_stopped(shown.command, course, environment)
+        return
+    begun = time.time() - 1  # file systems keep coarse times
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", shown.command],
+        cwd=course,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert re.search(entry.says, done.stdout, re.MULTILINE), done.stdout
+    for pattern in entry.writes:
+        written = [path for path in course.glob(pattern) if path.stat().st_mtime >= begun]
+        assert written, f"expected {pattern} to be written:\n{done.stdout}"
+
+
+def answers_until_it_is_stopped(command: str, course: Path, environment: dict[str, str]) -> None:
+    """Start a server, read a page at the address that it prints, and stop it."""
+    log = course / "server.log"
+    with log.open("w", encoding="utf-8") as output:
+        server = subprocess.Popen(
+            ["bash", "-c", command],
+            cwd=course,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (found := re.search(r"https?://[\w.]+:\d+/\S*", log.read_text("utf-8"))):
+            assert server.poll() is None, log.read_text("utf-8")
+            assert time.monotonic() < deadline, log.read_text("utf-8")
+            time.sleep(0.1)
+        with urllib.request.urlopen(found[0], timeout=PATIENCE) as page:
+            assert page.status == 200
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(timeout=PATIENCE)
+        log.unlink()

@@ -1,0 +1,35 @@
+"""The sandboxes of these tests: one warm process each, however many files ask for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.limits import NONE
+from grader.sandbox import Sandbox
+from tests.grader.sandbox.probes import LIMITS, need_bubblewrap
+
+
+@pytest.fixture(scope="session")
+def sandbox():
+    need_bubblewrap()
+    with Sandbox(LIMITS) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture(scope="session")
+def unprotected():
+    with Sandbox(LIMITS, NONE) as sandbox:
+        yield sandbox
+
+
+@pytest.fixture
+def session(sandbox):
+    with sandbox.session() as session:
+        yield session
+
+
+@pytest.fixture(params=["bubblewrap", "none"])
+def either(request):
+    name = "sandbox" if request.param == "bubblewrap" else "unprotected"
+    with request.getfixturevalue(name).session() as session:
+        yield session

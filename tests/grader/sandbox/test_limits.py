@@ -1,0 +1,162 @@
+"""Time, memory, processes, disk and output: what a submission may use, and no more."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from grader import watchdog
+from grader.limits import Limits
+from grader.sandbox import Sandbox, SessionDied
+from grader.wire import Opaque
+from tests.grader.sandbox.probes import BOMB, LIMITS, MANY_GREEDY, need_bubblewrap, printed
+
+
+def test_a_cell_that_does_not_end_is_stopped_and_the_rest_goes_on(either):
+    either.run_cell("a", "kept = 1")
+    run = either.run_cell("b", "while True: pass")
+    assert run.status == "error"
+    assert run.outputs[-1]["evalue"] == (
+        "The cell was stopped after 2 s. Is there a loop that does not end?"
+    )
+    assert either.value("kept") == 1
+
+
+DEAF = """
+import signal
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+while True: pass
+"""
+
+
+def test_one_that_does_not_listen_is_ended(either):
+    begun = time.monotonic()
+    with pytest.raises(SessionDied, match="it did not return within 2 s"):
+        either.run_cell("a", DEAF)
+    assert time.monotonic() - begun < 15
+    with pytest.raises(SessionDied, match="it did not return within 2 s"):
+        either.value("x")
+
+
+def test_a_result_that_takes_for_ever_to_read_is_stopped(session):
+    session.run_cell(
+        "a",
+        "class Endless(list):\n"
+        "    def __len__(self): return 1\n"
+        "    def __iter__(self):\n        while True: yield 1\n"
+        "endless = Endless()\nf = lambda: endless",
+    )
+    assert session.observe("f", [], own_work=True).problem.startswith("it")
+    assert isinstance(session.value("endless"), Opaque)
+
+
+def test_one_greedy_process_gets_a_memory_error(session):
+    run = session.run_cell("a", "import numpy as np\nl = []\nwhile True: l.append(np.ones(2**20))")
+    assert run.outputs[-1]["ename"] in ("MemoryError", "OutOfTime")
+
+
+def test_many_greedy_processes_end_the_session():
+    need_bubblewrap()
+    limits = Limits(cell_seconds=20, memory_mib=400, processes=16)
+    died = pytest.raises(SessionDied, match="it used more than 400 MiB of memory")
+    with Sandbox(limits) as sandbox, sandbox.session() as session, died:
+        session.run_cell("a", MANY_GREEDY)
+
+
+def test_it_is_watched_between_requests_too():
+    need_bubblewrap()
+    limits = Limits(cell_seconds=20, memory_mib=400)
+    with Sandbox(limits) as sandbox, sandbox.session() as session:
+        later = MANY_GREEDY.replace("time.sleep(60)\n", "", 1)
+        session.run_cell(
+            "a",
+            f"import threading\nsource = {later!r}\n"
+            "threading.Thread(target=exec, args=(source, {})).start()",
+        )
+        until = time.monotonic() + 20
+        while not session._watchdog.reason and time.monotonic() < until:
+            time.sleep(0.1)
+        with pytest.raises(SessionDied, match="it used more than 400 MiB of memory"):
+            session.value("x")
+
+
+def test_memory_that_was_moved_to_the_disk_counts(tmp_path):
+    status = tmp_path / "status"
+    status.write_text("Name:\tpython\nVmSize:\t 9999 kB\nVmRSS:\t 100 kB\nVmSwap:\t 30 kB\n")
+    assert watchdog._sum_of(status, ("VmRSS", "VmSwap")) == 130 * 1024
+    assert watchdog._sum_of(tmp_path / "gone", ("VmRSS",)) == 0
+    own = watchdog.Family(os.getpid(), whole=False)
+    assert 20 * 2**20 < own.memory(0) <= own.memory(2**40)
+
+
+def test_a_fork_bomb_is_contained(sandbox):
+    with sandbox.session() as session:
+        most = LIMITS.processes - 1
+        assert printed(session, BOMB) == f"{most} [Errno 11] Resource temporarily unavailable\n"
+    with sandbox.session() as session:
+        assert session.value("nothing") is None
+
+
+def test_where_the_kernel_does_not_count_processes_the_watchdog_does(unprotected):
+    source = "import os, time\nfor _ in range(40):\n    if os.fork() == 0: time.sleep(60)\n"
+    died = pytest.raises(SessionDied, match="it had more than 16 processes and threads")
+    with unprotected.session() as session, died:
+        session.run_cell("a", source + "time.sleep(60)")
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("open('/tmp/x', 'wb').write(b'x' * 5 * 2**20)", "File too large"),
+        ("for i in range(9): open(f'/tmp/{i}', 'wb').write(b'x' * 2**20)", "No space left"),
+        ("for i in range(9): open(f'/dev/shm/{i}', 'wb').write(b'x' * 2**20)", "No space left"),
+        ("for i in range(10**4): open(f'/tmp/{i}', 'w').close()", "No space left"),
+        ("import os\nwhile True: os.pipe()", "Too many open files"),
+    ],
+)
+def test_files_are_limited(session, source, says):
+    assert says in session.run_cell("a", source).outputs[-1]["evalue"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: print('x' * 100)",
+        "print('x' * 10**7)",
+        "import sys\nfor _ in range(10**5): print('x' * 9, file=sys.stderr)",
+        "'x' * 10**7",
+        "raise ValueError('x' * 10**7)",
+        """
+from IPython.display import publish_display_data as show
+for _ in range(1000): show({'text/plain': 'x' * 1000})
+""",
+        "import sys\nwhile True: sys.stdout.write('x'); sys.stderr.write('x')",
+        "while True: get_ipython()._showtraceback(ValueError, ValueError('x' * 999), ['x'])",
+        "!yes | head -c 10000000",
+    ],
+)
+def test_output_without_end_is_cut(session, source):
+    run = session.run_cell("a", source)
+    assert len(repr(run.outputs)) < 2.5 * LIMITS.output_kib * 1024
+    told = [output.get("text", "") for output in run.outputs]
+    assert "\n[output cut: more than 16 KiB]\n" in told or "ValueError" in repr(run.outputs)
+
+
+def test_a_picture_too_large_is_left_out_and_what_follows_is_not(session):
+    run = session.run_cell(
+        "a",
+        "import matplotlib.pyplot as plt, numpy as np\n"
+        "plt.imsave('noise.png', np.random.rand(400, 400, 3))\n"
+        "from IPython.display import Image, display\n"
+        "display(Image('noise.png'))\nprint('after')",
+    )
+    texts = [output["text"] for output in run.outputs if output["output_type"] == "stream"]
+    assert texts == ["[picture left out: it is too large]\n", "after\n"]
+    assert "image/png" not in repr(run.outputs)
+
+
+def test_a_recursion_without_end_is_told_soon(session):
+    run = session.run_cell("a", "def f(): return f()\nf()")
+    assert run.outputs[-1]["ename"] == "RecursionError"

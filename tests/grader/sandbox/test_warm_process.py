@@ -1,0 +1,87 @@
+"""The warm process: started, started again, ended, or refused in words where it cannot be had."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from grader import bubblewrap
+from grader.limits import NONE
+from grader.sandbox import Sandbox, SandboxUnavailable, SessionDied
+from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
+
+
+@pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
+def test_a_warm_process_that_ended_is_started_again(isolation):
+    need_bubblewrap()
+    with Sandbox(LIMITS, isolation) as sandbox:
+        lost = sandbox.session()
+        sandbox._process.kill()
+        sandbox._process.wait()
+        with sandbox.session() as session:
+            assert session.run_cell("a", "1").status == "ok"
+        if isolation == "bubblewrap":
+            with pytest.raises(SessionDied, match="its process ended"):
+                lost.value("x")
+        lost.kill()
+
+
+def test_when_the_grader_is_killed_all_ends(tmp_path):
+    need_bubblewrap()
+    mark = f"{80_000 + os.getpid()}"
+    program = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from grader.limits import Limits
+from grader.sandbox import Sandbox
+sandbox = Sandbox(Limits())
+session = sandbox.session()
+session.run_cell("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")
+print("running", flush=True)
+session.run_cell("b", "while True: pass")
+"""
+    grader = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert grader.stdout.readline() == "running\n"
+    assert alive(mark)
+    grader.kill()
+    grader.wait()
+    grader.stdout.close()
+    assert gone(mark)
+
+
+def test_without_bubblewrap_it_refuses_and_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
+    with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
+        Sandbox(LIMITS).session()
+    assert Sandbox(LIMITS, NONE).isolation == NONE
+
+
+def test_a_bubblewrap_that_does_not_work_is_told_in_its_own_words(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: shutil.which("false"))
+    with pytest.raises(SandboxUnavailable, match="it said nothing"):
+        Sandbox(LIMITS).session()
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "/nothing/bwrap")
+    with pytest.raises(SandboxUnavailable, match="No such file"):
+        Sandbox(LIMITS).session()
+
+
+def test_an_unknown_isolation_is_refused():
+    with pytest.raises(ValueError, match="expected isolation 'bubblewrap' or 'none', got 'docker'"):
+        Sandbox(LIMITS, "docker")
+
+
+def test_a_process_that_took_over_the_number_of_a_dead_one_is_left_alone(sandbox):
+    session = sandbox.session()
+    family = session._watchdog._family
+    session.kill()
+    bystander = subprocess.Popen(["sleep", "60"])
+    family.pid = bystander.pid
+    session.kill()
+    family.kill()
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()

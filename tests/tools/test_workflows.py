@@ -1,0 +1,132 @@
+"""What GitHub and Binder run exists here, and is what `make` runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+import yaml
+
+WORKFLOWS = ["book.yml", "test.yml"]
+BOOK_ACTIONS = {
+    "actions/checkout",
+    "actions/setup-python",
+    "actions/configure-pages",
+    "actions/upload-pages-artifact",
+    "actions/deploy-pages",
+}
+
+
+@pytest.fixture(scope="module")
+def jobs(root):
+    """The jobs of a workflow, by the workflow's file."""
+
+    def read(name: str) -> dict:
+        text = (root / ".github" / "workflows" / name).read_text(encoding="utf-8")
+        return yaml.safe_load(text)["jobs"]
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def pythons(root) -> list[str]:
+    """The versions of Python that the project says it supports."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+
+
+def steps(jobs: dict) -> list[dict]:
+    return [step for job in jobs.values() for step in job["steps"]]
+
+
+def ran(jobs: dict) -> list[str]:
+    return [line for step in steps(jobs) for line in step.get("run", "").splitlines()]
+
+
+def test_no_workflow_is_forgotten(root):
+    assert sorted(path.name for path in (root / ".github" / "workflows").iterdir()) == WORKFLOWS
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_what_is_run_exists(root, jobs, name):
+    own = [line for line in ran(jobs(name)) if re.match(r"make |\.ci/|tools/", line)]
+    assert own
+    targets = re.findall(
+        r"^\.PHONY: (\S+)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    for line in own:
+        program, *arguments = line.split()
+        if program == "make":
+            assert arguments
+            assert set(arguments) <= set(targets), line
+        else:
+            assert os.access(root / program, os.X_OK), line
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_actions_are_githubs_own_at_a_major_version(jobs, name):
+    used = [step["uses"].partition("@") for step in steps(jobs(name)) if "uses" in step]
+    assert used
+    for action, _, version in used:
+        assert action in BOOK_ACTIONS
+        assert re.fullmatch(r"v\d+", version), action
+
+
+def test_what_is_published_is_what_make_book_makes(root, jobs):
+    book = jobs("book.yml")
+    assert "make book" in ran({"build": book["build"]})
+    (upload,) = (step for step in steps(book) if "upload-pages-artifact" in step.get("uses", ""))
+    makefile = (root / "Makefile").read_text(encoding="utf-8")
+    (made,) = re.findall(r"--makes (\S+)/index\.html", makefile)
+    assert upload["with"]["path"] == made
+
+
+def test_only_the_job_that_publishes_may_do_more_than_read(root, jobs):
+    for name in WORKFLOWS:
+        text = (root / ".github" / "workflows" / name).read_text(encoding="utf-8")
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+        for job_name, job in jobs(name).items():
+            wanted = {"pages": "write", "id-token": "write"} if job_name == "publish" else None
+            assert job.get("permissions") == wanted
+    assert "pull_request" in jobs("book.yml")["publish"]["if"]
+
+
+def test_the_tests_run_on_every_supported_python(jobs, pythons):
+    job = jobs("test.yml")["test"]
+    assert job["strategy"]["matrix"]["python"] == pythons
+    assert ".ci/run" in ran({"test": job})
+
+
+class TestBinder:
+    def test_its_python_is_supported(self, root, pythons):
+        stated = (root / "binder" / "runtime.txt").read_text(encoding="utf-8").strip()
+        assert stated.removeprefix("python-") in pythons
+
+    def test_pip_takes_its_requirements(self, root):
+        """All is installed here, at the lock's versions, so pip asks no registry."""
+        options = ("--dry-run", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
+        run = subprocess.run(
+            [sys.executable, "-m", "pip", "install", *options, "-r", "binder/requirements.txt"],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        assert "Would install attn_lib-" in run.stdout.replace("attn-lib", "attn_lib")
+
+    def test_it_starts_as_make_lab_does(self, root):
+        start = root / "binder" / "start"
+        shown = subprocess.run(
+            [start, "sh", "-c", 'echo "$JUPYTER_CONFIG_PATH"'],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        assert shown == f"{root}/tools/jupyter"
+        assert "JUPYTER_CONFIG_PATH=$tools/jupyter" in (root / "tools" / "lab").read_text()

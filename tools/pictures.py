@@ -1,0 +1,107 @@
+"""Take the README's pictures: a page of the book, a graded class, and feedback to a learner.
+
+    python -m tools.pictures        after make course; writes them into docs/
+
+Needs Chromium. The class is the sample class, so the pictures show what anybody has
+who has run `make course`.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from tools.chromium import FLAGS
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs"
+#: Bytes: what a README may make its readers load for each.
+LIMIT = 150_000
+
+
+@dataclass(frozen=True)
+class View:
+    """What of a page is taken: a window of this size, with an element at its top."""
+
+    page: str  #: a file that make course writes
+    top: str  #: a CSS selector
+    above: int  #: pixels of the page above it
+    width: int
+    height: int
+
+
+VIEWS = {
+    "page.png": View(
+        "_build/html/book/dot-products.html",
+        ".attn-explore:has(label:text-is('Row'))",
+        above=80,
+        width=1240,
+        height=740,
+    ),
+    "class.png": View(
+        "_class/report-dot-products.html",
+        "h1",
+        above=20,
+        width=900,
+        height=960,
+    ),
+    "feedback.png": View(
+        "_class/feedback/divides-by-d-k/dot-products/dot-products.html",
+        ".code_cell:has-text('def attention(q, k, v)')",
+        above=-20,
+        width=1000,
+        height=800,
+    ),
+}
+
+
+def take(page: Page, view: View) -> bytes:
+    """Return a view as a PNG."""
+    page.set_viewport_size({"width": view.width, "height": view.height})
+    page.goto((ROOT / view.page).as_uri(), wait_until="load")
+    page.evaluate("window.MathJax?.startup?.promise")
+    page.locator(view.top).first.evaluate(
+        "(e, above) => scrollTo({top: e.getBoundingClientRect().top + scrollY - above,"
+        " behavior: 'instant'})",
+        view.above,
+    )
+    page.wait_for_timeout(500)  # the theme hides and shows its bars while a page scrolls
+    return page.screenshot()
+
+
+def smaller(png: bytes) -> bytes:
+    """Return a picture with a palette of its own, which the eye does not tell from the original."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    reduced = picture.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    file = io.BytesIO()
+    reduced.save(file, "png", optimize=True)
+    return file.getvalue()
+
+
+def main() -> int:
+    browser_path = shutil.which("chromium")
+    missing = [view.page for view in VIEWS.values() if not (ROOT / view.page).is_file()]
+    if browser_path is None or missing:
+        wanted = ", ".join([*missing, *([] if browser_path else ["Chromium"])])
+        print(f"expected {wanted}, found none; run make course.", file=sys.stderr)
+        return 1
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
+        page = browser.new_page(color_scheme="light", reduced_motion="reduce")
+        for name, view in VIEWS.items():
+            png = smaller(take(page, view))
+            (FOLDER / name).write_bytes(png)
+            print(f"docs/{name}: {len(png) / 1000:.0f} kB")
+        browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
