@@ -49,7 +49,7 @@ VIEWS = {
         "h1",
         above=20,
         width=900,
-        height=960,
+        height=1030,
     ),
     "feedback.png": View(
         "_class/feedback/divides-by-d-k/dot-products/dot-products.html",

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader import commands, gradebook, journal
+from grader import actions, commands, gradebook, journal
 from grader.course import EXERCISES, ROOT, configuration
 
 ASSIGNMENT = "dot-products"
@@ -130,10 +130,10 @@ def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, t
 def test_the_gradebook_is_the_configurations_or_that_of_another_folder(tmp_path, monkeypatch):
     elsewhere = configuration()
     elsewhere.CourseDirectory.db_url = "postgresql+psycopg://teacher@db/gradebook"
-    monkeypatch.setattr(commands.course, "configuration", lambda: elsewhere)
+    monkeypatch.setattr(actions.course, "configuration", lambda: elsewhere)
 
     def meant(into: Path, db: str | None = None) -> str:
-        return commands._gradebook(argparse.Namespace(into=into, db=db))
+        return actions.gradebook_address(argparse.Namespace(into=into, db=db))
 
     assert meant(ROOT) == "postgresql+psycopg://teacher@db/gradebook"
     assert meant(tmp_path) == gradebook.database(tmp_path)
