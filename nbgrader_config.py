@@ -57,7 +57,7 @@ c.HTMLExporter.extra_template_basedirs = [
 
 # Submissions are repaired first. Then learners' code runs in a sandbox and the tests outside of
 # it, in place of `Execute`, which runs both in one kernel. What a submission may use is set here
-# too, as in c.Grading.call_seconds = 2; grader/settings.py lists all of it with the defaults.
+# too, as in c.Grading.call_seconds = 2; grader/limits.py lists all of it with the defaults.
 c.Autograde.sanitize_preprocessors = [
     "grader.preprocessor.RepairSubmission",
     "nbgrader.preprocessors.ClearOutput",

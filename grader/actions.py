@@ -102,7 +102,10 @@ def _graded(run: Any, judges: Any, everything: bool) -> int:
     told = [_deadline(run.db_url, run.assignment, graded.results)]
     if run.student == "*":
         students = [result.student for result in graded.results]
-        told.append(summary.absent(gradebook.students(run.db_url), students))
+        told.append(summary.absent(list(gradebook.students(run.db_url)), students))
+    if everything:
+        page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
+        told.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
     return _report_on(graded, told)
 
 
@@ -117,7 +120,7 @@ def write_feedback(options: argparse.Namespace) -> int:
     for student, problem in problems.items():
         print(f"{student}: {problem}", file=sys.stderr)
     pages = sum(result.entry is not None for result in found) - len(problems)
-    print(f"{pages} pages in {options.into / 'feedback'}.")
+    print(f"{pages} page{'s' * (pages != 1)} in {options.into / 'feedback'}.")
     return SOME_FAILED if problems else 0
 
 

@@ -160,9 +160,19 @@ def _exercises() -> dict[str, bytes]:
         }
 
 
+def _in_the_books_order() -> list[str]:
+    """Return the assignments as their chapters follow each other; those of no chapter come last."""
+    pages = (ROOT / "_toc.yml").read_text(encoding="utf-8").split()
+    chapters = [page.removeprefix("book/") for page in pages]
+    return sorted(
+        assignments(),
+        key=lambda name: chapters.index(name) if name in chapters else len(chapters),
+    )
+
+
 def _texts(version: str, wheel: str) -> dict[str, bytes]:
     listed = "\n".join(
-        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in assignments()
+        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in _in_the_books_order()
     )
     named = {"version": version, "exercises": listed, "wheel": wheel}
     readme = TEMPLATE.read_text(encoding="utf-8").format(**named)

@@ -65,7 +65,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> list
     rows: list[Row] = [[*names, *facts, *cells]]
     for result in results:
         entry = result.entry
-        last, first = (entry.last_name, entry.first_name) if entry else ("", "")
+        first, last, _ = result.learner
         totals = [_number(x) for x in (result.score, result.points)]
         penalty = _number(entry.late_penalty if entry else None)
         texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
@@ -75,7 +75,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> list
 
 
 def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> list[Row]:
-    """What Canvas's *Import Grades* reads; it finds students by the SIS login ID.
+    """What Canvas's *Import Grades* reads; it finds students by ID or SIS login ID.
 
     The second row says how many points there are. A student without a grade has an empty cell,
     which changes nothing there.
@@ -86,10 +86,9 @@ def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> lis
         ["    Points Possible", "", "", "", "", float(most)],
     ]
     for result in results:
-        entry = result.entry
-        last, first = (entry.last_name, entry.first_name) if entry else ("", "")
+        first, last, number = result.learner
         name = ", ".join(part for part in (last, first) if part) or result.student
-        rows.append([name, "", "", result.student, "", _number(result.score)])
+        rows.append([name, number, "", result.student, "", _number(result.score)])
     return rows
 
 
@@ -100,13 +99,12 @@ def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> lis
     """
     rows: list[Row] = [["username", "lastname", "firstname", assignment, f"{assignment} feedback"]]
     for result in results:
-        entry = result.entry
-        if entry is not None:
+        if result.entry is not None:
             rows.append(
                 [
                     result.student,
-                    entry.last_name,
-                    entry.first_name,
+                    result.learner.last_name,
+                    result.learner.first_name,
                     _number(result.score),
                     " ".join(result.remarks),
                 ]
@@ -123,4 +121,5 @@ FORMS: dict[str, Callable[[Sequence[Result], Sequence[str], str], list[Row]]] = 
 
 
 def _number(value: Any) -> float | str:
-    return "" if value is None else float(value)
+    """Return a number as it is written: without the last bits of sums."""
+    return "" if value is None else float(f"{value:.10g}")

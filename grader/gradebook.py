@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from nbgrader.api import (
     Assignment,
@@ -25,9 +26,7 @@ class Entry:
     """One student's grades in one assignment."""
 
     student: str
-    first_name: str
-    last_name: str
-    scores: dict[str, float] = field(default_factory=dict)  #: by cell; without those to read
+    scores: dict[str, float] = field(default_factory=dict)  #: by cell, where it has any yet
     points: dict[str, float] = field(default_factory=dict)  #: the most each cell gives
     to_read: list[str] = field(default_factory=list)  #: cells that wait for a person
     late_penalty: float = 0.0  #: points taken off for lateness
@@ -46,10 +45,20 @@ def due(db_url: str, assignment: str) -> datetime | None:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
 
 
-def students(db_url: str) -> list[str]:
-    """Return the ids of all learners: those of the class list and who has handed in."""
+class Learner(NamedTuple):
+    """What the class list says of somebody; "" where it says nothing."""
+
+    first_name: str = ""
+    last_name: str = ""
+    lms_user_id: str = ""
+
+
+def students(db_url: str) -> dict[str, Learner]:
+    """Return all learners by id: those of the class list and who has handed in."""
+    columns = (Student.id, Student.first_name, Student.last_name, Student.lms_user_id)
     with Gradebook(db_url) as gradebook:
-        return sorted(gradebook.db.scalars(select(Student.id)))
+        rows = gradebook.db.execute(select(*columns).order_by(Student.id))
+        return {student: Learner(*(fact or "" for fact in facts)) for student, *facts in rows}
 
 
 def seconds_late(
@@ -74,7 +83,7 @@ def read(db_url: str, assignment: str) -> dict[str, Entry]:
     An entry knows every cell that gives points, also those that were not handed in.
     """
     of_assignment = (
-        select(Student.id, Student.first_name, Student.last_name)
+        select(Student.id)
         .join(SubmittedAssignment, SubmittedAssignment.student_id == Student.id)
         .join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
@@ -106,17 +115,17 @@ def read(db_url: str, assignment: str) -> dict[str, Entry]:
     )
     entries: dict[str, Entry] = {}
     with Gradebook(db_url) as gradebook:
-        for student, first, last, penalty, *times, cell, most, grade in gradebook.db.execute(
-            grades
-        ):
-            entry = entries.setdefault(student, Entry(student, first or "", last or ""))
+        for student, penalty, *times, cell, most, grade in gradebook.db.execute(grades):
+            entry = entries.setdefault(student, Entry(student))
             entry.late_penalty = penalty or 0.0
             entry.seconds_late = seconds_late(*times)
             entry.points[cell] = most
-            if grade and grade.needs_manual_grade:
+            waits = bool(grade and grade.needs_manual_grade)
+            if waits:
                 entry.to_read.append(cell)
-            else:
+            # What a person gave counts while it waits to be looked at again, as in formgrader.
+            if not waits or grade.manual_score is not None:
                 entry.scores[cell] = grade.score if grade else 0.0
-        for student, _, _, cell, comment in gradebook.db.execute(comments):
+        for student, cell, comment in gradebook.db.execute(comments):
             entries[student].comments[cell] = comment
     return entries

@@ -8,6 +8,7 @@ finds each submission either done or not.
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -17,8 +18,8 @@ from typing import Any, Protocol
 
 from grader import gradebook, journal, settings, submission
 from grader.course import SOLUTIONS, configuration, graded_notebook
-from grader.deadlines import read_time
 from grader.digests import course_digest, digest
+from grader.due_dates import read_time
 from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
 from grader.gradebook_writer import Entered, GradebookWriter
 from grader.limits import Limits
@@ -102,8 +103,13 @@ class Run:
             for path in self.submitted.iterdir()
             if path.is_dir()
             and not path.name.startswith(".")
+            and self._is_of_this_assignment(path)
             and (path.name == self.student or fnmatch.fnmatchcase(path.name, self.student))
         )
+
+    def _is_of_this_assignment(self, folder: Path) -> bool:
+        """Say whether a student's folder is not there for other assignments alone."""
+        return os.path.lexists(folder / self.assignment) or not any(folder.iterdir())
 
     @property
     def source(self) -> bytes:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader import gradebook, journal
-from grader.deadlines import span
-from grader.gradebook import Entry
+from grader.due_dates import span
+from grader.gradebook import Entry, Learner
 from grader.submission.wording import listed
 from grader.verdict import FAILED
+
+#: Of whom the class list says nothing.
+NOT_LISTED = Learner()
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Result:
     problem: str = ""  #: why it could not be graded
     remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
     missing: tuple[str, ...] = ()  #: answers that were not handed in
+    learner: Learner = NOT_LISTED  #: what the class list says
 
     @property
     def score(self) -> float | None:
@@ -41,7 +45,9 @@ class Result:
         """The points it can no longer get."""
         if self.entry is None:
             return None
-        return sum(self.entry.points[cell] - score for cell, score in self.entry.scores.items())
+        entry = self.entry
+        lost = sum(entry.points[cell] - score for cell, score in entry.scores.items())
+        return lost + entry.late_penalty
 
     @property
     def status(self) -> str:
@@ -70,24 +76,19 @@ def results(
     """
     entries = gradebook.read(db_url, assignment)
     lines = {line.student: line for line in journal.read(journal.path_in(folder, assignment))}
+    known = gradebook.students(db_url)
     found = []
     for student in sorted(lines.keys() | entries.keys() if students is None else students):
         entry, line = entries.get(student), lines.get(student)
+        result = Result(student, entry, learner=known.get(student, NOT_LISTED))
         # A failure leaves no entry. If there is one, nbgrader's own command graded it since.
         if line is not None and line.status == FAILED and entry is None:
-            found.append(Result(student, None, problem=line.reason, remarks=line.remarks))
+            result = replace(result, problem=line.reason, remarks=line.remarks)
         elif entry is None:
-            found.append(Result(student, None, problem="it is not graded yet"))
-        elif line is None or line.status == FAILED:
-            found.append(Result(student, entry))
-        else:
-            found.append(
-                Result(
-                    student,
-                    entry,
-                    mistakes=line.mistakes,
-                    remarks=line.remarks,
-                    missing=line.missing,
-                )
+            result = replace(result, problem="it is not graded yet")
+        elif line is not None and line.status != FAILED:
+            result = replace(
+                result, mistakes=line.mistakes, remarks=line.remarks, missing=line.missing
             )
+        found.append(result)
     return found

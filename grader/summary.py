@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from grader import deadlines
+from grader import due_dates
 from grader.course import configuration
 from grader.results import Result
 
@@ -62,8 +62,9 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
 
 def sentence(facts: dict[str, Any]) -> str:
     """Return the figures as sentences."""
+    plural = "" if facts["graded"] == 1 else "s"
     text = (
-        f"{facts['graded']} submissions graded, {facts['full_marks']} lost no point, "
+        f"{facts['graded']} submission{plural} graded, {facts['full_marks']} lost no point, "
         f"mean {facts['mean']:g} of {facts['points']:g} points."
     )
     if facts["to_read"]:
@@ -93,7 +94,7 @@ def deadline(due: datetime | None, results: Sequence[Result]) -> str:
     if due is None:
         return ""
     late = [result.entry for result in results if result.entry and result.entry.seconds_late]
-    text = f"Due {deadlines.told(due, deadlines.zone_of(configuration()))}."
+    text = f"Due {due_dates.told(due, due_dates.zone_of(configuration()))}."
     if late:
         penalised = sum(entry.late_penalty > 0 for entry in late)
         text += f" {len(late)} came later; {penalised} of them lose points for it."

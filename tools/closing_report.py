@@ -16,9 +16,9 @@ def report(root: Path, class_figures: dict[str, Any]) -> list[str]:
     return [
         f"Book:       {(root / '_build' / 'html' / 'index.html').as_uri()}",
         "Exercises:  `make lab` opens them in JupyterLab",
-        f"Class:      {class_sentence(class_figures)}; all in _class/grades.csv",
+        f"Sample:     {class_sentence(class_figures)}; all in _class/grades.csv",
         f"Feedback:   {feedback.as_uri()}/",
-        "Next:       read the book's first chapter, then do its exercise with `make lab`",
+        "Next:       read Orientation and Dot products, then do dot-products with `make lab`",
     ]
 
 

@@ -135,8 +135,8 @@ def describe(found: Overview) -> list[str]:
     sentences = (
         f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
         f"{found.minutes} minutes together and give {found.points} points. "
-        f"[Open JupyterLab](how-to-use.md#open-the-exercises) and choose `{found.name}`, then "
-        f"`{found.name}.ipynb`."
+        f"Open JupyterLab ([how](how-to-use.md#open-the-exercises)) and choose `{found.name}`, "
+        f"then `{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
     return [sentences, "", *_rows(HEADER, tasks)]

@@ -101,7 +101,7 @@ def _remark_on_marks(
             if any(m.get(name, ours.get(name)) != ours.get(name) for m in theirs)
         ]
         if changed:
-            text = f"had other metadata than the assignment ({listed(changed)}), which counts."
+            text = f"had other metadata ({listed(changed)}); the assignment's counts."
             remarks.add(want.name, text, text)
     for index, cell in enumerate(cells):
         if cell.grade_id and index not in matching.owners:
@@ -153,8 +153,8 @@ def _resolve(
             else:
                 remarks.add(
                     want.name,
-                    "was changed; the assignment's own was run.",
-                    "were changed; the assignment's own were run.",
+                    "differs from the assignment's, which was run.",
+                    "differ from the assignment's, which were run.",
                 )
         if want.role != TEXT and cell.kind != want.cell.cell_type:
             kind = {CODE: "code", RAW: "raw text"}.get(cell.kind, "text")

@@ -136,8 +136,8 @@ def test_a_page_tells_what_its_exercise_asks_for(main_of, page, section, name):
         f"The exercise {name} has {len(found.tasks)} tasks. They take about {found.minutes} "
         f"minutes together and give {found.points} points."
     ) in text
-    assert f"Open JupyterLab and choose {name}, then {name}.ipynb." in text
-    (way,) = part.find_all("a", string="Open JupyterLab")
+    assert f"Open JupyterLab (how) and choose {name}, then {name}.ipynb." in text
+    (way,) = part.find_all("a", string="how")
     assert way["href"].endswith("#open-the-exercises")
     assert rows(part.find("table"))[1:] == [
         [task.name, str(task.minutes), str(task.points)] for task in found.tasks

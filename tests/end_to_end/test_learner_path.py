@@ -218,7 +218,7 @@ def test_the_library_is_installed_from_the_archive(installed, terminal):
 
 
 def test_jupyterlab_opens_on_the_exercises(installed, readme, terminal):
-    assert commands(readme, "3. Complete", "JupyterLab opens") == [LAB]
+    assert commands(readme, "3. Do the exercises", "JupyterLab opens") == [LAB]
     log = terminal.home / ".jupyter"
     log.mkdir()
     settings = {

@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -78,8 +79,11 @@ def write_roster(course: Path) -> None:
     (course / "roster.csv").write_text(ROSTER, encoding="utf-8")
 
 
-def give_a_name(course: Path) -> None:
-    """Tell git who makes the tag."""
+def write_what_is_new(course: Path) -> None:
+    """Change the changelog as a release does, leave the trial task out, and tell git a name."""
+    subprocess.run(["git", "checkout", "--quiet", "solutions"], cwd=course, check=True)
+    changes = course / "CHANGELOG.md"
+    changes.write_text(changes.read_text("utf-8").replace("## 0.1.0", "## 0.2.0"), "utf-8")
     for setting in ("user.name=Course", "user.email=course@localhost"):
         subprocess.run(["git", "config", *setting.split("=")], cwd=course, check=True)
 
@@ -154,6 +158,7 @@ CONTRIBUTING: dict[str, Entry] = {
     "uv pip compile pyproject.toml --extra development --universal --python-version 3.11"
     " -o requirements.txt": LOCK,
     "make lock UPGRADE=--upgrade": LOCK,
+    "git diff requirements.txt": Run(),
     "make test PYTEST=tests/exercises": SOME,
     ".venv/bin/python -m tests.exercises.seeds": Untested(
         "It takes minutes; the suite tries fewer seeds of the same tests."
@@ -170,13 +175,18 @@ CONTRIBUTING: dict[str, Entry] = {
     ),
     'make test PYTEST="tests/book tests/attn_lib/test_figures.py"': SOME,
     'make test PYTEST="tests/attn_lib/test_figures.py tests/book/test_pages.py"': SOME,
-    'make test PYTEST="tests/book -k quiz"': SOME,
+    'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
+    ' tests/book/test_claims.py"': SOME,
+    "make test PYTEST=tests/book/claims": SOME,
     'make test PYTEST="tests/attn_lib/test_mistakes.py tests/attn_lib/test_museum.py"': SOME,
-    "make test PYTEST=tests/exercises/test_wrong.py": SOME,
+    'make test PYTEST="tests/exercises/test_wrong.py tests/book/claims'
+    ' tests/book/test_claims.py"': SOME,
     'make test PYTEST="tests/exercises tests/tools/test_readme.py"': SOME,
     'make lock UPGRADE="--upgrade-package matplotlib"': LOCK,
     "make course": COURSE,
-    'git tag -a v0.2.0 -m "0.2.0"': Run(first=give_a_name),
+    'git commit -am "Release VERSION"': Run(first=write_what_is_new, says="Release VERSION"),
+    "git tag -a vVERSION -m VERSION": Run(),
+    ".ci/run": TEST,
 }
 
 APART = Untested("It is another project's, in an environment that is not the course's.")
@@ -211,7 +221,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ),
     "nbgrader autograde": AUTOGRADE,
     ".venv/bin/jupyter-lab": LAB,
-    ".venv/bin/python -m grader feedback dot-products": Run(says="1 pages"),
+    ".venv/bin/python -m grader feedback dot-products": Run(says="1 page "),
     ".venv/bin/nbgrader release_feedback dot-products": EXCHANGE,
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
         writes=("grades-moodle.csv",)
@@ -251,7 +261,9 @@ HOW_TO_USE: dict[str, Entry] = {
     ".venv/bin/python -m grader grade dot-products": Run(
         writes=("feedback/me/dot-products/dot-products.html",), says="0 of 20"
     ),
+    ".venv/bin/jupyter lab solutions": LAB,
     "make exercises": Run(says="up to date"),
+    "git pull": Untested("The copy has nowhere to pull from."),
 }
 
 PAGES = {
@@ -391,6 +403,20 @@ def test_it_runs(shown, courses, environment):
         assert written, f"expected {pattern} to be written:\n{done.stdout}"
 
 
+def _answers(said: str) -> bool:
+    """Read the page at the address that a server has printed, once it listens there."""
+    found = re.search(r"https?://[\w.]+:\d+/\S*", said)
+    if not found:
+        return False
+    try:
+        with urllib.request.urlopen(found[0], timeout=PATIENCE) as page:
+            return page.status == 200
+    except urllib.error.HTTPError:
+        raise
+    except urllib.error.URLError:
+        return False
+
+
 def answers_until_it_is_stopped(command: str, course: Path, environment: dict[str, str]) -> None:
     """Start a server, read a page at the address that it prints, and stop it."""
     log = course / "server.log"
@@ -406,12 +432,10 @@ def answers_until_it_is_stopped(command: str, course: Path, environment: dict[st
         )
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (found := re.search(r"https?://[\w.]+:\d+/\S*", log.read_text("utf-8"))):
+        while not _answers(log.read_text("utf-8")):
             assert server.poll() is None, log.read_text("utf-8")
             assert time.monotonic() < deadline, log.read_text("utf-8")
             time.sleep(0.1)
-        with urllib.request.urlopen(found[0], timeout=PATIENCE) as page:
-            assert page.status == 200
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(timeout=PATIENCE)

@@ -88,7 +88,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
 
-    assert run("feedback", "--student", "a*") == (0, f"1 pages in {tmp_path / 'feedback'}.\n", "")
+    assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
     assert (status, out) == (0, f"9 students in {tmp_path / 'grades-moodle.csv'}.\n")
     status, out, _ = run("report")
@@ -184,7 +184,7 @@ def test_without_isolation_it_warns(hand_in, run):
     hand_in("ada", STUB)
     status, out, err = run("autograde", "--isolation", "none", "--workers", "1")
     assert status == 0
-    assert "1 submissions graded" in out
+    assert "1 submission graded" in out
     assert err.startswith("WARNING: isolation is none. Learners' code runs unprotected")
 
 

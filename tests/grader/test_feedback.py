@@ -264,9 +264,7 @@ class TestAClass:
 
     @staticmethod
     def result(student: str, score: float = 1.0) -> Result:
-        return Result(
-            student, Entry(student, "", "", {"softmax-tests": score}, dict(SOURCE.points))
-        )
+        return Result(student, Entry(student, {"softmax-tests": score}, dict(SOURCE.points)))
 
     @staticmethod
     def write(folder, *results) -> tuple[list[str], dict[str, str]]:

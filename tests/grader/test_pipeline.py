@@ -108,6 +108,15 @@ def test_only_what_has_changed_is_graded_again(room):
     assert room.grade(limits=replace(room.run.limits, memory_mib=512)) == ["ada", "bo", "cy"]
 
 
+def test_who_handed_in_another_assignment_alone_has_not_handed_in_this_one(room):
+    room.hand_in("ada", "0.5")
+    (room.submitted / "bo" / "another").mkdir(parents=True)
+    (room.submitted / "cy" / ASSIGNMENT).mkdir(parents=True)
+    room.grade()
+    assert room.results().keys() == {"ada", "cy"}
+    assert room.results()["cy"].status == f"failed: nothing submitted: expected {NOTEBOOK}"
+
+
 def test_what_somebody_removed_is_graded_again(room):
     for student in ("ada", "bo"):
         room.hand_in(student, "0.5")

@@ -18,9 +18,7 @@ POINTS = {"softmax-tests": 3.0, "attention-tests": 4.0, "in-words": 2.0}
 
 def result(student: str, softmax: float, attention: float, *mistakes: str, **more) -> Result:
     scores = {"softmax-tests": softmax, "attention-tests": attention}
-    return Result(
-        student, Entry(student, "", "", scores, dict(POINTS), ["in-words"]), mistakes, **more
-    )
+    return Result(student, Entry(student, scores, dict(POINTS), ["in-words"]), mistakes, **more)
 
 
 CLASS = [

@@ -9,28 +9,36 @@ import pytest
 
 from grader import __main__ as commands
 from grader.export import neutral, write_csv
-from grader.gradebook import Entry
+from grader.gradebook import Entry, Learner
 from grader.results import Result
 from grader.summary import figures, remarks, sentence, table
 
 POINTS = {"a-tests": 2.0, "b-tests": 3.0, "words": 1.0}
 
 
-def entry(student: str, scores: dict[str, float], first: str = "", last: str = "") -> Entry:
+def entry(student: str, scores: dict[str, float]) -> Entry:
     waiting = [cell for cell in POINTS if cell not in scores]
-    return Entry(student, first, last, scores, dict(POINTS), waiting)
+    return Entry(student, scores, dict(POINTS), waiting)
 
 
 RESULTS = [
-    Result("ada", entry("ada", {"a-tests": 2.0, "b-tests": 3.0}, "Ada", "Lovelace")),
+    Result(
+        "ada",
+        entry("ada", {"a-tests": 2.0, "b-tests": 3.0}),
+        learner=Learner("Ada", "Lovelace", "101"),
+    ),
     Result(
         "bo",
         entry("bo", {"a-tests": 0.5, "b-tests": 0.0, "words": 1.0}),
         ("no-scale",),
         remarks=("Two cells were the same.", "=1+1"),
     ),
-    Result("cy", None, problem="nothing submitted"),
-    Result("=di", entry("=di", {"a-tests": 2.0, "b-tests": 3.0, "words": 1.0}, "@Di", 'D "x", y')),
+    Result("cy", None, problem="nothing submitted", learner=Learner("Cy", "Young", "103")),
+    Result(
+        "=di",
+        entry("=di", {"a-tests": 2.0, "b-tests": 3.0, "words": 1.0}),
+        learner=Learner("@Di", 'D "x", y'),
+    ),
 ]
 
 
@@ -70,8 +78,10 @@ def test_remarks():
 
 def test_a_late_penalty_is_taken_off():
     late = entry("ada", {"a-tests": 2.0, "b-tests": 3.0})
+    assert Result("ada", late).lost == 0
     late.late_penalty = 1.5
     assert Result("ada", late).score == 3.5
+    assert Result("ada", late).lost == 1.5
     late.late_penalty = 9.0
     assert Result("ada", late).score == 0
 
@@ -93,7 +103,7 @@ def test_csv(tmp_path):
         ),
         '"ada","Lovelace","Ada",5.0,6.0,0.0,"to read","","",2.0,3.0,""',
         '"bo","","",1.5,6.0,0.0,"graded","no-scale","Two cells were the same. =1+1",0.5,0.0,1.0',
-        '"cy","","","","","","failed: nothing submitted","","","","",""',
+        '"cy","Young","Cy","","","","failed: nothing submitted","","","","",""',
         '"\'=di","D ""x"", y","\'@Di",6.0,6.0,0.0,"graded","","",2.0,3.0,1.0',
     ]
 
@@ -103,9 +113,9 @@ def test_csv_for_canvas(tmp_path):
     assert lines(tmp_path, "canvas") == [
         '"Student","ID","SIS User ID","SIS Login ID","Section","\'=masking"',
         '"    Points Possible","","","","",6.0',
-        '"Lovelace, Ada","","","ada","",5.0',
+        '"Lovelace, Ada","101","","ada","",5.0',
         '"bo","","","bo","",1.5',
-        '"cy","","","cy","",""',
+        '"Young, Cy","103","","cy","",""',
         '"D ""x"", y, @Di","","","\'=di","",6.0',
     ]
 
@@ -131,7 +141,7 @@ def test_csv_for_moodle(tmp_path):
 )
 def test_the_status_names_the_cells_that_were_not_handed_in(missing, waiting, status):
     scores = dict.fromkeys(missing, 0.0)
-    entry = Entry("ada", "", "", scores, dict(POINTS), waiting)
+    entry = Entry("ada", scores, dict(POINTS), waiting)
     result = Result("ada", entry, missing=tuple(missing))
     assert result.status == status
     assert result.lost == sum(POINTS[cell] for cell in missing)

@@ -12,7 +12,7 @@ FIGURES = {"graded": 9, "failed": 0, "full_marks": 3, "to_read": 0, "points": 10
 def test_five_lines_in_the_promised_order():
     lines = report(Path("/home/ada/a course"), FIGURES)
     assert [line.split(":")[0] for line in lines] == [
-        "Book", "Exercises", "Class", "Feedback", "Next",
+        "Book", "Exercises", "Sample", "Feedback", "Next",
     ]  # fmt: skip
     assert lines[0].endswith(" file:///home/ada/a%20course/_build/html/index.html")
     assert lines[3].endswith(" file:///home/ada/a%20course/_class/feedback/")

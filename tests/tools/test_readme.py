@@ -43,9 +43,9 @@ def test_the_readme_counts_chapters_assignments_tasks_and_hours(root):
     found = [read_overview(path_of(root, name)) for name in proofs()]
     tasks, minutes = sum(len(o.tasks) for o in found), sum(o.minutes for o in found)
     assert (
-        f"Each of the {WORDS[len(found) - 1]} chapters has an exercise, and a quiz goes across all "
-        f"of them: {WORDS[len(found)]} nbgrader assignments with {tasks} tasks, about "
-        f"{hours(minutes)} hours of work."
+        f"Each of the {WORDS[len(found) - 1]} chapters after the orientation has an exercise, and "
+        f"a quiz goes across all of them: {WORDS[len(found)]} nbgrader assignments with {tasks} "
+        f"tasks, about {hours(minutes)} hours of work."
     ) in one_line(read(root, "README.md"))
 
 

@@ -571,7 +571,7 @@ def all_metadata_and_ids_lost(notebook):
         c |= {"metadata": {}, "id": f"{number:08x}"}
 
 
-@accident("had other metadata than the assignment (points, grade and locked)")
+@accident("had other metadata (points, grade and locked); the assignment's counts")
 def points_and_flags_changed(notebook):
     marks = cell(notebook, "softmax-tests")["metadata"]["nbgrader"]
     marks |= {"points": 300, "grade": False, "locked": False, "checksum": "0"}
@@ -584,7 +584,7 @@ def an_unknown_name_in_the_metadata(notebook):
     softmax["id"] = "11"
 
 
-@accident("The cells softmax-tests and reading-given were changed; the assignment's own were run.")
+@accident("The cells softmax-tests and reading-given differ from the assignment's, which were run.")
 def locked_cells_changed(notebook):
     tests = cell(notebook, "softmax-tests")
     tests["source"] = "".join(tests["source"]).replace("softmax", "len") + "\n3"
@@ -605,7 +605,7 @@ def an_answer_written_into_the_test(notebook):
 
 @accident(
     "softmax-tests had lost nbgrader's metadata; it was recognised by its text",
-    "The cell softmax-tests was changed",
+    "The cell softmax-tests differs from the assignment's",
 )
 def a_changed_test_without_metadata(notebook):
     tests = cell(notebook, "softmax-tests")
