@@ -33,6 +33,9 @@ POLICY = (
 #: Says what a page was made from; see `digest_of`.
 MARK = "made-from"
 
+#: An entry of the list on top, which nbgrader calls by its kind alone.
+_LISTED = re.compile(r'(<li><a href="#([\w-]+)">(?:Test cell|Written response))</a>')
+
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 
 
@@ -46,6 +49,7 @@ class FeedbackExporter(HTMLExporter):
         page, resources = super().from_notebook_node(nb, resources, **options)
         head, begin, body = page.partition("<body")
         body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
+        body = _LISTED.sub(r"\1 \2</a>", body)
         # Bootstrap's style asks for fonts in files that do not come with the page.
         head = re.sub(r"@font-face\s*\{[^}]*\}", "", head)
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'

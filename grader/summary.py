@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import textwrap
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,9 @@ from typing import Any
 from grader import due_dates
 from grader.course import configuration
 from grader.results import Result
+
+#: Characters of a status in the table; a longer one, with its reason, stands below.
+WIDEST_STATUS = 60
 
 #: Names that a sentence lists.
 MOST_NAMES = 20
@@ -22,7 +26,8 @@ def table(results: Sequence[Result]) -> str:
     rows = [HEADINGS]
     for result in results:
         points = "" if result.score is None else f"{result.score:g} of {result.points:g}"
-        rows.append((result.student, points, result.status, ", ".join(result.mistakes)))
+        status = textwrap.shorten(result.status, WIDEST_STATUS, placeholder=" …")
+        rows.append((result.student, points, status, ", ".join(result.mistakes)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -31,9 +36,11 @@ def table(results: Sequence[Result]) -> str:
 
 
 def remarks(results: Sequence[Result]) -> str:
-    """Return a line for each remark: whose work it is on and what it says."""
+    """Return a line for each remark and each long status: whose work it is on and what it says."""
     return "\n".join(
-        f"{result.student}: {remark}" for result in results for remark in result.remarks
+        f"{result.student}: {text}"
+        for result in results
+        for text in ([result.status] * (len(result.status) > WIDEST_STATUS) + [*result.remarks])
     )
 
 

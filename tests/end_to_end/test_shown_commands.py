@@ -92,6 +92,7 @@ def write_what_is_new(course: Path) -> None:
 COURSE = Untested("It makes the environment and calls `make book`, `exercises` and `class`.")
 TEST = Untested("It is what runs this test.")
 SOME = Untested("It runs a part of this suite; tests/tools/test_readme.py sees that it exists.")
+NOWHERE = Untested("The copy has nowhere to pull from.")
 BOOK = Tested("tests/book/test_build.py::test_the_book_builds_without_a_warning")
 CLEAN = Tested(
     "tests/end_to_end/test_commands.py::test_clean_removes_what_make_makes_and_nothing_else"
@@ -198,6 +199,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "make course": COURSE,
     "source .venv/bin/activate": Run(),
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
+    "git pull": NOWHERE,
     ".venv/bin/nbgrader db student import roster.csv": Run(
         first=write_roster, writes=("gradebook.db",)
     ),
@@ -263,7 +265,7 @@ HOW_TO_USE: dict[str, Entry] = {
     ),
     ".venv/bin/jupyter lab solutions": LAB,
     "make exercises": Run(says="up to date"),
-    "git pull": Untested("The copy has nowhere to pull from."),
+    "git pull": NOWHERE,
 }
 
 PAGES = {

@@ -227,6 +227,7 @@ def test_a_page_tells_scores_findings_comments_and_remarks(page):
     assert "x = '<script>alert(1)</script>'" in text
     assert "My answer." in text
     assert f"data:image/png;base64,{PNG}" in page
+    assert '<a href="#softmax-tests">Test cell softmax-tests</a>' in page
 
 
 def test_no_hidden_line_is_in_a_page(page):

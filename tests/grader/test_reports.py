@@ -76,6 +76,13 @@ def test_remarks():
     assert remarks(RESULTS) == "bo: Two cells were the same.\nbo: =1+1"
 
 
+def test_a_long_reason_stands_below_the_table():
+    long = Result("ed", None, problem="the file is no notebook: " + "reason " * 20)
+    *_, line = table([*RESULTS, long]).splitlines()
+    assert line == "ed                 failed: the file is no notebook: reason reason reason …"
+    assert remarks([long]) == f"ed: {long.status}"
+
+
 def test_a_late_penalty_is_taken_off():
     late = entry("ada", {"a-tests": 2.0, "b-tests": 3.0})
     assert Result("ada", late).lost == 0
