@@ -181,8 +181,6 @@ def _get_workers_ready() -> None:
 
 def _results(options: argparse.Namespace) -> list[Any]:
     """Return the results of the students that are asked for."""
-    import fnmatch
-
     from grader import results
 
     found = [
@@ -190,7 +188,7 @@ def _results(options: argparse.Namespace) -> list[Any]:
         for result in results.results(
             gradebook_address(options), options.into.resolve(), options.assignment
         )
-        if result.student == options.student or fnmatch.fnmatchcase(result.student, options.student)
+        if course.is_asked_for(result.student, options.student)
     ]
     if not found:
         whose = "" if options.student == "*" else f" by {options.student!r}"

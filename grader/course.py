@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import sysconfig
 import warnings
@@ -34,6 +35,17 @@ class NbGraderFailed(RuntimeError):
 def assignments() -> list[str]:
     """Return the names of all assignments that have an instructor's notebook."""
     return sorted(path.parent.name for path in SOLUTIONS.glob("*/*.ipynb"))
+
+
+def is_asked_for(student: str, pattern: str) -> bool:
+    """Say whether a student is meant by an id, or by a pattern with ``*`` and ``?``.
+
+    Examples
+    --------
+    >>> is_asked_for("ada", "a*"), is_asked_for("c[1]", "c[1]"), is_asked_for("bo", "a*")
+    (True, True, False)
+    """
+    return student == pattern or fnmatch.fnmatchcase(student, pattern)
 
 
 def graded_cells(assignment: str) -> list[str]:

@@ -7,7 +7,6 @@ finds each submission either done or not.
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from grader import gradebook, journal, settings, submission
-from grader.course import SOLUTIONS, configuration, graded_notebook
+from grader.course import SOLUTIONS, configuration, graded_notebook, is_asked_for
 from grader.digests import course_digest, digest
 from grader.due_dates import read_time
 from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
@@ -104,7 +103,7 @@ class Run:
             if path.is_dir()
             and not path.name.startswith(".")
             and self._is_of_this_assignment(path)
-            and (path.name == self.student or fnmatch.fnmatchcase(path.name, self.student))
+            and is_asked_for(path.name, self.student)
         )
 
     def _is_of_this_assignment(self, folder: Path) -> bool:

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +118,23 @@ def _source_files(root: Path) -> list[str]:
         text=True,
     )
     return [name for name in listed.stdout.split("\0") if name]
+
+
+def run_in(
+    folder: Path, command: Sequence[str | Path], environment: Mapping[str, str]
+) -> subprocess.CompletedProcess:
+    """Run a command as a reader does, with nobody at the keyboard; its output is in one piece."""
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def without_make(**more: str) -> dict[str, str]:

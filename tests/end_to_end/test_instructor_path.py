@@ -14,7 +14,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from grader.answer_files import fill, read_answers
-from tests.end_to_end.shown_commands import copy_of_course, without_make
+from tests.end_to_end.shown_commands import copy_of_course, run_in, without_make
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
@@ -52,16 +52,10 @@ class Course:
         """Run a program of the environment, or a learner's at home, and return what it said."""
         program, *rest = arguments
         home = at or self.home
-        done = subprocess.run(
+        done = run_in(
+            at or self.folder,
             [self.folder / ".venv" / "bin" / program, *rest],
-            cwd=at or self.folder,
-            env=without_make(HOME=str(home), JUPYTER_DATA_DIR=str(home / "data")),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
+            without_make(HOME=str(home), JUPYTER_DATA_DIR=str(home / "data")),
         )
         assert done.returncode == status, done.stdout
         return done.stdout

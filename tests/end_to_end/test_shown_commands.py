@@ -22,7 +22,13 @@ from pathlib import Path
 import pytest
 
 from grader.answer_files import write_class
-from tests.end_to_end.shown_commands import Shown, copy_of_course, shown_commands, without_make
+from tests.end_to_end.shown_commands import (
+    Shown,
+    copy_of_course,
+    run_in,
+    shown_commands,
+    without_make,
+)
 from tests.end_to_end.test_instructor_path import ROSTER
 from tests.end_to_end.test_jupyterlab import PATIENCE, free_port
 
@@ -387,17 +393,7 @@ def test_it_runs(shown, courses, environment):
         answers_until_it_is_stopped(shown.command, course, environment)
         return
     begun = time.time() - 1  # file systems keep coarse times
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", shown.command],
-        cwd=course,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = run_in(course, ["bash", "-euo", "pipefail", "-c", shown.command], environment)
     assert done.returncode == 0, done.stdout
     assert re.search(entry.says, done.stdout, re.MULTILINE), done.stdout
     for pattern in entry.writes:
