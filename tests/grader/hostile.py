@@ -20,6 +20,7 @@ class Hostile:
     says: str = ""  #: a piece of the remarks, outputs or reports
     score: float = 0.0
     remark: bool = False  #: whether the verdict itself has to mention it
+    endless: bool = False  #: whether it goes on until its time is up
 
     @property
     def by_cell(self) -> Mapping[str, str]:
@@ -162,12 +163,15 @@ os.environ["NBGRADER_EXECUTION"] = "autograde"
 os.environ["ATTN_LIB_CHECKS_SEED"] = "1"
 print("score matrix of two matrices: ok")
 """),
-    "points changed by the notebook": Hostile("""
+    "points changed by the notebook": Hostile(
+        """
 import json, glob
 for path in glob.glob("/**/*.ipynb", recursive=True):
     text = open(path).read().replace('"points": 2', '"points": 2000')
     open(path, "w").write(text)
-"""),
+""",
+        endless=True,
+    ),
     "letters that are every letter": Hostile(
         {
             "learner-id": 'learner_id = "ada"',
@@ -379,7 +383,9 @@ print("done")
 }
 
 EXHAUSTION = {
-    "a cell that never ends": Hostile("while True: pass", says="was stopped after 1 s"),
+    "a cell that never ends": Hostile(
+        "while True: pass", says="was stopped after 2 s", endless=True
+    ),
     "a cell that never ends and takes no for an answer": Hostile(
         """
 while True:
@@ -388,9 +394,12 @@ while True:
     except BaseException:
         pass
 """,
-        says="was stopped after 1 s",
+        says="was stopped after 2 s",
+        endless=True,
     ),
-    "a cell that sleeps": Hostile("import time\ntime.sleep(1000)", says="was stopped after 1 s"),
+    "a cell that sleeps": Hostile(
+        "import time\ntime.sleep(1000)", says="was stopped after 2 s", endless=True
+    ),
     "a function that never ends": Hostile(
         """
 def endless(*args):
@@ -398,6 +407,7 @@ def endless(*args):
 score_matrix = softmax = attention = endless
 """,
         says="did not return within",
+        endless=True,
     ),
     "a function that ignores every signal": Hostile(
         """
@@ -414,6 +424,7 @@ attention = deaf
 """,
         says="stopped",
         remark=True,
+        endless=True,
     ),
     "a calculation that no signal interrupts": Hostile(
         """
@@ -422,6 +433,7 @@ def attention(*args):
 """,
         says="stopped",
         remark=True,
+        endless=True,
     ),
     "memory in small pieces": Hostile(
         """
@@ -474,20 +486,26 @@ while True:
 """,
         says="Error",
     ),
-    "a flood on stdout": Hostile("while True: print('x' * 10**6)", says="xxx"),
+    "a flood on stdout": Hostile("while True: print('x' * 10**6)", says="xxx", endless=True),
     "a flood on stderr": Hostile(
-        "import sys\nwhile True: print('x' * 10**6, file=sys.stderr)", says="xxx"
+        "import sys\nwhile True: print('x' * 10**6, file=sys.stderr)", says="xxx", endless=True
     ),
-    "a flood past Python": Hostile("""
+    "a flood past Python": Hostile(
+        """
 import os
 while True: os.write(1, b"x" * 10**6)
-"""),
-    "pictures without end": Hostile("""
+""",
+        endless=True,
+    ),
+    "pictures without end": Hostile(
+        """
 from IPython.display import display
 class Picture:
     def _repr_png_(self): return b"\\x89PNG\\r\\n\\x1a\\n" + bytes(10**6)
 while True: display(Picture())
-"""),
+""",
+        endless=True,
+    ),
     "a flood from a function": Hostile(
         """
 def noisy(*args):
@@ -495,6 +513,7 @@ def noisy(*args):
 score_matrix = softmax = attention = noisy
 """,
         says="did not return within",
+        endless=True,
     ),
     "a result of gigabytes": Hostile(
         "import numpy as np\n" + FUNCTIONS.format("np.zeros((20000, 20000), dtype=np.int8)"),
@@ -617,6 +636,7 @@ attention = hurry
 """,
         says="stopped",
         remark=True,
+        endless=True,
     ),
     "open files sent along": Hostile(
         SOCKET

@@ -12,6 +12,7 @@ import re
 import resource
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
@@ -26,16 +27,18 @@ from grader.warm import warm_sandbox
 from tests.grader.hostile import DAMAGE, EXHAUSTION, HOSTILE, PROTOCOL
 
 ASSIGNMENT = "dot-products"
-LIMITS = Limits(
-    call_seconds=0.5,
-    cell_seconds=1.0,
-    submission_seconds=6.0,
+#: Long enough that only what never ends is stopped for its time, on a slow machine too.
+PATIENT = Limits(
+    call_seconds=20.0,
+    cell_seconds=40.0,
+    submission_seconds=120.0,
     memory_mib=512,
     processes=24,
     disk_mib=8,
     output_kib=64,
     result_mib=8,
 )
+SHORT = replace(PATIENT, call_seconds=1.0, cell_seconds=2.0, submission_seconds=8.0)
 GRACE = 6.0  # seconds for what comes after a submission's time
 MOST_MEMORY = 400  # MiB of the process that judges
 
@@ -43,8 +46,9 @@ MOST_MEMORY = 400  # MiB of the process that judges
 class Judge:
     """Judges notebooks one after the other with one warm sandbox."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
-        self.sandbox = warm_sandbox(LIMITS, BUBBLEWRAP)
+    def __init__(self, root: Path, folder: Path, limits: Limits) -> None:
+        self.limits = limits
+        self.sandbox = warm_sandbox(limits, BUBBLEWRAP)
         self.source = (root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
         self.released = generate(ASSIGNMENT, folder)
 
@@ -57,7 +61,7 @@ class Judge:
             assignment=ASSIGNMENT,
             student="ada",
             seed=1,
-            limits=LIMITS,
+            limits=self.limits,
             sandbox=self.sandbox,
         )
 
@@ -65,13 +69,16 @@ class Judge:
 class Court:
     """A process of its own in which a judge sits."""
 
-    def __init__(self, root: Path, folder: Path) -> None:
+    def __init__(self, root: Path, folder: Path, limits: Limits) -> None:
+        self.limits = limits
         self.answers = read_answers(root / "tests/sample_class/answers/divides-by-d-k.py")
         self.pool = ProcessPoolExecutor(
-            1, multiprocessing.get_context("spawn"), _take_a_seat, (root, folder)
+            1, multiprocessing.get_context("spawn"), _take_a_seat, (root, folder, limits)
         )
         self.process = self.pool.submit(os.getpid).result()
         self.children = len(descendants(self.process))  # the warm worker and what starts it
+        #: What an honest notebook gets before any hostile one was seen.
+        self.at_first = self.honest()
 
     def judge(self, answers) -> Verdict:
         return self.pool.submit(_judged, dict(answers)).result()
@@ -83,7 +90,7 @@ class Court:
 
     def is_quiet(self) -> bool:
         """Say whether nothing of a submission is left alive, now or in a moment."""
-        deadline = time.monotonic() + 2
+        deadline = time.monotonic() + 20
         while len(descendants(self.process)) != self.children:
             if time.monotonic() > deadline:
                 return False
@@ -98,8 +105,8 @@ class Court:
 _seat: list[Judge] = []
 
 
-def _take_a_seat(root: Path, folder: Path) -> None:
-    _seat.append(Judge(root, folder))
+def _take_a_seat(root: Path, folder: Path, limits: Limits) -> None:
+    _seat.append(Judge(root, folder, limits))
 
 
 def _judged(answers: dict[str, str]) -> Verdict:
@@ -111,18 +118,17 @@ def _most_memory() -> float:
 
 
 @pytest.fixture(scope="module")
-def court(root, tmp_path_factory):
+def courts(root, tmp_path_factory):
+    """Two courts, by whether what comes before them is endless."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_LIB_TEST_SECRET", "s3cret")
-        court = Court(root, tmp_path_factory.mktemp("released"))
-        yield court
-        court.pool.shutdown()
-
-
-@pytest.fixture(scope="module")
-def honest(court) -> str:
-    """What an honest notebook gets before any hostile one was seen."""
-    return court.honest()
+        courts = {
+            endless: Court(root, tmp_path_factory.mktemp("released"), limits)
+            for endless, limits in ((True, SHORT), (False, PATIENT))
+        }
+        yield courts
+        for court in courts.values():
+            court.pool.shutdown()
 
 
 def said(verdict: Verdict) -> str:
@@ -156,8 +162,9 @@ def test_there_are_at_least_a_hundred():
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_it_gains_nothing_and_is_told_why(name, court, honest):
+def test_it_gains_nothing_and_is_told_why(name, courts):
     hostile = HOSTILE[name]
+    court = courts[hostile.endless]
     begun = time.monotonic()
     verdict = court.judge(hostile.by_cell)
     seconds = time.monotonic() - begun
@@ -166,15 +173,16 @@ def test_it_gains_nothing_and_is_told_why(name, court, honest):
     assert verdict.score == hostile.score, text[:2000]
     assert hostile.says in text, text[:2000]
     assert bool(verdict.remarks) or not hostile.remark, text[:2000]
-    assert seconds < LIMITS.submission_seconds + GRACE
-    assert len(verdict.notebook) < 20 * 1024 * LIMITS.output_kib
+    assert seconds < court.limits.submission_seconds + GRACE
+    assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
     assert b"s3cret" not in verdict.notebook.encode()  # which every encoding can write
     assert "s3cret" not in verdict.to_json()
     assert court.is_quiet()
     if name in {**DAMAGE, **EXHAUSTION, **PROTOCOL}:
-        assert court.honest() == honest
+        assert court.honest() == court.at_first
 
 
-def test_the_judge_stays_small(court, honest):
-    used = court.most_memory()
+@pytest.mark.parametrize("endless", [True, False])
+def test_the_judge_stays_small(endless, courts):
+    used = courts[endless].most_memory()
     assert used < MOST_MEMORY, f"{used:.0f} MiB"
