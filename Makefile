@@ -5,6 +5,8 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 python := .venv/bin/python
+# For commands that keep every core busy by themselves: more threads would wait for each other.
+one_blas_thread := OPENBLAS_NUM_THREADS=1
 run_if_changed := $(python) tools/run_if_changed.py
 PORT ?= 8000
 
@@ -58,7 +60,7 @@ serve: book ## Serve the book on this machine; PORT=8000.
 .PHONY: test
 test: environment ## Run all tests; PYTEST=… adds options.
 	@tools/system_packages test
-	@$(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
+	@$(one_blas_thread) $(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
 
 .PHONY: lint
 lint: environment ## Check style, types, spelling, prose, and that notebooks hold no outputs.
