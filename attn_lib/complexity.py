@@ -267,14 +267,15 @@ def cache_bytes(n: int, d_model: int, dtype: DTypeLike = np.float32) -> int:
     return 2 * _size(n, "n") * _size(d_model, "d_model") * np.dtype(dtype).itemsize
 
 
-def median_seconds(
+def seconds_in_turns(
     functions: Mapping[str, Callable[[], object]],
     repeats: int = 7,
     *,
+    of: Callable[[list[float]], float] = statistics.median,
     in_a_row: int = 1,
     pause: float = 0.0,
 ) -> dict[str, float]:
-    """Return the median time of each function.
+    """Return the time that each function takes.
 
     Every round calls all of them, one after the other. So what disturbs the computer for a
     while disturbs all alike, and their ratio can be trusted further than their times.
@@ -285,6 +286,9 @@ def median_seconds(
         Called without arguments, once before the clock runs.
     repeats : int
         Number of rounds, at least 1.
+    of : callable
+        Makes one number of a function's times. Default: their median. What disturbs a
+        computer only adds time, so on a busy one ``min`` comes nearest to what a call costs.
     in_a_row : int
         Timed calls of one function in each round, at least 1.
     pause : float
@@ -305,7 +309,7 @@ def median_seconds(
     Examples
     --------
     >>> a, b = np.ones((2, 200, 200))
-    >>> seconds = median_seconds({"product": lambda: a @ b, "sum": lambda: a + b})
+    >>> seconds = seconds_in_turns({"product": lambda: a @ b, "sum": lambda: a + b})
     >>> list(seconds)
     ['product', 'sum']
     """
@@ -322,7 +326,7 @@ def median_seconds(
                 start = time.perf_counter()
                 function()
                 times[name].append(time.perf_counter() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+    return {name: of(seconds) for name, seconds in times.items()}
 
 
 def peak_extra_bytes(function: Callable[[], object]) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -32,6 +33,8 @@ LOOKS_AT: dict[Kind, str] = {
     "finite": "whether the numbers are finite",
     "values": "the values",
 }
+
+_ROUNDING = 1e-12  # times the largest entry; what is smaller is 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,23 @@ def exhibit(mistake: Mistake) -> Exhibit:
         f"exhibit: expected a mistake that shows in an example of {target}, got {mistake.id!r}; "
         "add an example to attn_lib.targets.examples."
     )
+
+
+def wing(target: str) -> str:
+    """Return the chapter whose museum page shows the mistakes of `target`: it explains most.
+
+    Parameters
+    ----------
+    target : str
+        A target that is imitated by catalogued mistakes.
+
+    Examples
+    --------
+    >>> wing("attention")
+    'dot-products'
+    """
+    chapters = Counter(mistake.section.partition("#")[0] for mistake in catalogue(target))
+    return chapters.most_common(1)[0][0]
 
 
 class Room:
@@ -246,11 +266,14 @@ def _cells(array: NDArray[Any], right: NDArray[Any]) -> list[str]:
         relative, absolute = tolerance_for(array, right)
         framed = ~np.isclose(array, right, rtol=relative, atol=absolute, equal_nan=True)
     reach = np.max(np.abs(right), initial=0, where=np.isfinite(right)) or 1
+    if array.dtype != bool:
+        array = np.where(np.abs(array) < _ROUNDING * reach, 0, array)
     decimals = _decimals(array)
     cells = []
     for value, frame in zip(array.flat, framed.flat, strict=True):
         look = _shade(value, reach) + " framed" * bool(frame)
-        cells.append(f'<td class="{look}">{_number_text(value, decimals)}</td>')
+        text = _number_text(value, decimals) if array.ndim else _four_digits(value)
+        cells.append(f'<td class="{look}">{text}</td>')
     return cells
 
 
@@ -271,15 +294,21 @@ def _decimals(array: NDArray[Any]) -> int:
 
 
 def _number_text(value: Any, decimals: int) -> str:
+    """Return a number that stands among others, short."""
     if isinstance(value, np.bool_):
         return str(int(value))
-    if np.isnan(value):
-        return "NaN"
     size = abs(value)
-    if np.isinf(value):
-        text = "∞"
-    elif size >= 1e6 or 0 < size < 0.005:
-        text = re.sub(r"e\+?(-?)0*", r"e\1", f"{size:.2g}" if size > 1 else f"{size:.0e}")
-    else:
-        text = f"{size:.{decimals}f}"
-    return ("−" if value < 0 else "") + text.replace("-", "−")
+    if size >= 1e6 or 0 < size < 0.005:
+        return _written(f"{value:.2g}" if size > 1 else f"{value:.0e}")
+    return _written(f"{value:.{decimals}f}")
+
+
+def _four_digits(value: Any) -> str:
+    """Return a number that stands alone: all that tells the wrong one from the right one."""
+    return _written(f"{value:.4g}")
+
+
+def _written(number: str) -> str:
+    """Return a number that Python has formatted as one writes it."""
+    names = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
+    return names.get(number, re.sub(r"e\+?(-?)0*", r"e\1", number).replace("-", "−"))

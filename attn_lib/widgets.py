@@ -48,17 +48,21 @@ class Slider:
         Shown after the value.
     start : object, optional
         The value it starts at. Default: the first.
+    names : sequence of str, optional
+        What to show for each value. Default: the values themselves.
 
     Raises
     ------
     ValueError
-        If there are fewer than two values, or `start` is not one of them.
+        If there are fewer than two values, `start` is not one of them, or there is not one
+        name for each.
     """
 
     values: Sequence[Any]
     label: str
     unit: str = ""
     start: Any = None
+    names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", tuple(self.values))
@@ -71,16 +75,28 @@ class Slider:
                 f"Slider {self.label!r}: expected start to be one of the values, "
                 f"got {self.start!r}."
             )
+        if self.names and len(self.names) != len(self.values):
+            raise ValueError(
+                f"Slider {self.label!r}: expected {len(self.values)} names, one for each value, "
+                f"got {len(self.names)}."
+            )
 
     @property
     def start_index(self) -> int:
         """Position of the value it starts at."""
         return 0 if self.start is None else self.values.index(self.start)
 
-    def text(self, value: Any) -> str:
-        """Return a value as the slider shows it."""
-        number = f"{value:.3g}" if isinstance(value, float) else str(value)
-        return f"{number}{self.unit}".replace("-", "−")
+    @property
+    def texts(self) -> list[str]:
+        """The values as the slider shows them."""
+        return [f"{name}{self.unit}" for name in self.names or map(_text, self.values)]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = f"{value:.3g}" if isinstance(value, float) else str(value)
+    return number.replace("-", "−")
 
 
 class Picture:
@@ -147,7 +163,7 @@ class Explorer:
 
         controls = {
             name: ipywidgets.SelectionSlider(
-                options=[(slider.text(value), i) for i, value in enumerate(slider.values)],
+                options=[(text, i) for i, text in enumerate(slider.texts)],
                 index=slider.start_index,
                 description=slider.label,
                 continuous_update=True,
@@ -196,7 +212,7 @@ class Explorer:
             _control(f"{figure_id}-{name}", slider) for name, slider in self.sliders.items()
         )
         start_state = ", ".join(
-            f"{s.label} {s.text(s.values[s.start_index])}" for s in self.sliders.values()
+            f"{s.label} {s.texts[s.start_index]}" for s in self.sliders.values()
         )
         # The start's image stands in the page, so its frame has the text alone.
         data = [
@@ -296,8 +312,7 @@ def _checked(figure: Any, text: str) -> Figure:
 
 
 def _control(control_id: str, slider: Slider) -> str:
-    texts = [slider.text(value) for value in slider.values]
-    start = slider.start_index
+    texts, start = slider.texts, slider.start_index
     return (
         f'<div class="attn-explore-control"><label for="{control_id}">'
         f"{html.escape(slider.label)}</label>"

@@ -24,7 +24,7 @@ if hasattr(os, "sched_setaffinity"):
 import numpy as np  # noqa: E402
 
 import attn_lib  # noqa: E402
-from attn_lib.complexity import median_seconds, peak_extra_bytes, weights_bytes  # noqa: E402
+from attn_lib.complexity import peak_extra_bytes, seconds_in_turns, weights_bytes  # noqa: E402
 from attn_lib.tables import table  # noqa: E402
 
 try:
@@ -88,7 +88,7 @@ def measure() -> str:
             rounds = ROUNDS if shape[2] < LONG else ROUNDS_OF_LONG_SEQUENCES
             batch, heads, n, _ = shape
             in_a_row = max(1, SCORES_IN_A_TURN // (batch * heads * n**2))
-            seconds = median_seconds(functions, rounds, in_a_row=in_a_row, pause=PAUSE)
+            seconds = seconds_in_turns(functions, rounds, in_a_row=in_a_row, pause=PAUSE)
             best = min(seconds.get("dense", np.inf), seconds["streaming"])
             label = [str(shape), "causal" if causal else "full"]
             times.append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -199,6 +200,11 @@ def bytes_text(size: int) -> str:
 
 def percent_text(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def rate_text(rate: float) -> str:
+    """Return a learning rate as a whole number or as a part of 1: 8, 1/64."""
+    return str(Fraction(rate).limit_denominator(10_000))
 
 
 def number_text(number: float, *, share: bool = False) -> str:

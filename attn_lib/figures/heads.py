@@ -130,7 +130,7 @@ def head_split(way: str = "right", n: int = 3, n_heads: int = 2, d: int = 4) -> 
     --------
     >>> _, text = head_split("heads-interleaved")
     >>> print(text.replace(". ", ".\n").replace("; ", ";\n"))
-    heads-interleaved: shape (2, 3, 4).
+    Shape (2, 3, 4).
     Head 1 takes entries 1, 3, 5, 7 of position 1;
     1, 3, 5, 7 of position 2;
     1, 3, 5, 7 of position 3.
@@ -174,7 +174,7 @@ def head_split(way: str = "right", n: int = 3, n_heads: int = 2, d: int = 4) -> 
         for head in range(len(pieces))
     )
     heads = " ".join(f"Head {h + 1} takes entries {entries}." for h, entries in enumerate(taken))
-    return figure, f"{way}: shape {pieces.shape}. {heads}"
+    return figure, f"Shape {pieces.shape}. {heads}"
 
 
 def heads_at_fixed_width(

@@ -14,8 +14,10 @@ from attn_lib.figures._drawing import (
     OVERSCALED,
     SCALED,
     UNSCALED,
+    number_text,
     percent_text,
     power_text,
+    rate_text,
     small_text,
 )
 from attn_lib.softmax import softmax
@@ -52,7 +54,7 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
     --------
     >>> _, text = softmax_gap(gap=4)
     >>> text
-    'Gap 4, temperature 1: weights 0.018 and 0.982; the curve rises by 0.018 a unit.'
+    'Gap 4, temperature 1: weights 0.018 and 0.982; the curve rises by 0.0177 a unit.'
     """
     if not temperature > 0:
         raise ValueError(f"softmax_gap: expected a positive temperature, got {temperature}.")
@@ -76,11 +78,12 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
         axes.set_ylim(-0.03, 1.03)
         axes.set_xticks(range(-10, 11, 5))
         axes.set_xlabel("score of key 2 less score of key 1")
-        axes.set_title(f"weights {first:.3f} and {second:.3f}", loc="left")
+        weights = f"weights {number_text(first, share=True)} and {number_text(second, share=True)}"
+        axes.set_title(weights, loc="left")
         axes.legend(loc="upper left", fontsize=10)
     return figure, (
-        f"Gap {gap:g}, temperature {temperature:g}: weights {first:.3f} and {second:.3f}; "
-        f"the curve rises by {slope:.3f} a unit."
+        f"Gap {gap:g}, temperature {temperature:g}: {weights}; "
+        f"the curve rises by {small_text(slope)} a unit."
     ).replace("-", "−")
 
 
@@ -248,7 +251,7 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
     runs : mapping of str to Training
         What to call a scale, and what became of it; up to three.
     rate : float
-        A learning rate that all of them tried.
+        A learning rate that all of them tried; below 1 a fraction, 1/8 say.
 
     Returns
     -------
@@ -289,9 +292,9 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
             )
         axes.set_ylim(0, 1.2)  # no loss is above 1; the names stand above that
         axes.set_xlabel("step")
-        axes.set_title(f"loss at the rate {rate:.3g} (line: median, band: all)", loc="left")
+        axes.set_title(f"loss at the rate {rate_text(rate)} (line: median, band: all)", loc="left")
         axes.legend(loc="upper center", ncols=len(runs), fontsize=10)
-    start = f"Rate {rate:.3g}, {len(losses)} starts, loss after {len(low) - 1} steps."
+    start = f"Rate {rate_text(rate)}, {len(losses)} starts, loss after {len(low) - 1} steps."
     return figure, " ".join([start, *text])
 
 

@@ -90,15 +90,8 @@ def streaming_softmax(
         left.bar(blocks[:blocks_seen], [s.total for s in states[:blocks_seen]], color=style.QUERY)
         left.set_ylim(0, 1.1 * max(s.total for s in states))
         left.set_title(f"running sum {now.total:.2f}", loc="left", color=style.QUERY)
-        right.axhline(complete, color=style.MUTED, ls="--")
-        right.annotate(
-            "all keys at once",
-            (0.6, complete),
-            xytext=(0, 3),
-            textcoords="offset points",
-            fontsize=10,
-            color=style.MUTED,
-        )
+        right.axhline(complete, color=style.MUTED, ls="--", label="all keys at once")
+        right.legend(loc="lower right", fontsize=10)
         outputs = [s.output for s in states]
         right.plot(blocks, outputs, color="none")  # the axis stays the same for every state
         right.plot(blocks[:blocks_seen], outputs[:blocks_seen], "o-", color=style.OUTPUT, ms=7)

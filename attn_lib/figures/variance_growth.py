@@ -123,7 +123,9 @@ def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str
             (panels[0], raw, root, 80, UNSCALED, "raw score q·k", measured[0]),
             (panels[1], raw / root, 1.0, 5, SCALED, "score ÷ √d_k", measured[1]),
         ):
-            _spread(axes, scores, (0.0, sd), (-reach, reach), colour)
+            # Bins as wide beside the standard deviation in both, so that both have one shape.
+            bins = round(2 * reach / (sd / 8))
+            _spread(axes, scores, (0.0, sd), (-reach, reach), colour, bins)
             axes.set_xlabel(name)
             title = f"standard deviation {shown}, in theory {sd:.2f}"
             axes.set_title(title, loc="left", color=colour)

@@ -112,7 +112,7 @@ def _softmax_shifted_by_overall_maximum(scores):
     "no-scale",
     "attention",
     "It leaves out the division by √d_k, so the weights are too sharp.",
-    "dot-products#sharpness-not-ranking",
+    "variance-growth#why-the-root",
     scaled=score_matrix,
 )
 def _no_scale(q, k, v):
@@ -123,7 +123,7 @@ def _no_scale(q, k, v):
     "divide-by-d_k",
     "attention",
     "It divides the scores by d_k instead of √d_k, so the weights are too flat.",
-    "dot-products#sharpness-not-ranking",
+    "variance-growth#why-the-root",
     scaled=lambda q, k: score_matrix(q, k) / q.shape[-1],
 )
 def _divide_by_d_k(q, k, v):
@@ -134,7 +134,7 @@ def _divide_by_d_k(q, k, v):
     "multiply-by-root-d_k",
     "attention",
     "It multiplies the scores by √d_k where it has to divide.",
-    "dot-products#sharpness-not-ranking",
+    "variance-growth#why-the-root",
     scaled=lambda q, k: score_matrix(q, k) * np.sqrt(q.shape[-1]),
 )
 def _multiply_by_root_d_k(q, k, v):
@@ -146,7 +146,7 @@ def _multiply_by_root_d_k(q, k, v):
     "attention",
     "It divides by √n_k, the square root of the number of keys; "
     "the scale comes from d_k, the width of a key.",
-    "dot-products#a-scorecard-by-hand",
+    "variance-growth#what-the-scale-is-not-for",
     scaled=lambda q, k: score_matrix(q, k) / np.sqrt(k.shape[-2]),
 )
 def _scale_by_number_of_keys(q, k, v):
@@ -199,7 +199,7 @@ def _hard_attention(q, k, v):
     "softmax-of-values",
     "attention",
     "It applies the softmax to the values; softmax belongs on the scores.",
-    "dot-products#sharpness-not-ranking",
+    "dot-products#a-scorecard-by-hand",
 )
 def _softmax_of_values(q, k, v):
     return scaled_scores(q, k) @ softmax(v)

@@ -84,7 +84,7 @@ def _heads_added(x):
     "heads-scaled-by-model-width",
     "multi_head_attention",
     "It divides by √d_model; a head's scores sum over d_k products.",
-    "putting-it-together#multi-head-attention",
+    "putting-it-together#which-width-goes-under-the-root",
 )
 def _heads_scaled_by_model_width(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -96,7 +96,7 @@ def _heads_scaled_by_model_width(x, w_q, w_k, w_v, w_o, n_heads):
     "heads-scaled-by-their-joint-width",
     "multi_head_attention",
     "It divides by the root of the width of all heads together; a head is d_k wide.",
-    "putting-it-together#multi-head-attention",
+    "putting-it-together#which-width-goes-under-the-root",
 )
 def _heads_scaled_by_their_joint_width(x, w_q, w_k, w_v, w_o, n_heads):
     q, k, v = (split_heads(x @ w, n_heads) for w in (w_q, w_k, w_v))
@@ -129,7 +129,7 @@ def _output_not_projected(x, w_q, w_k, w_v, w_o, n_heads):
     "value-gradient-not-transposed",
     "value_gradient",
     "It does not transpose the weights; value j collects from all queries, down column j.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-values",
 )
 def _value_gradient_not_transposed(weights, grad_output):
     return weights @ grad_output
@@ -139,7 +139,7 @@ def _value_gradient_not_transposed(weights, grad_output):
     "value-gradient-averaged",
     "value_gradient",
     "It averages over the queries; what a value passes on to several queries adds up.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-values",
 )
 def _value_gradient_averaged(weights, grad_output):
     return np.swapaxes(weights, -1, -2) @ grad_output / np.shape(weights)[-2]
@@ -149,7 +149,7 @@ def _value_gradient_averaged(weights, grad_output):
     "gradient-passed-straight-through",
     "value_gradient",
     "It hands on the gradient of the output; a value gets a share from every query.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-values",
 )
 def _gradient_passed_straight_through(weights, grad_output):
     return grad_output
@@ -159,7 +159,7 @@ def _gradient_passed_straight_through(weights, grad_output):
     "weights-gradient-transposed",
     "weights_gradient",
     "It has a row for each key; like the weights it has a row for each query.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-weights",
 )
 def _weights_gradient_transposed(grad_output, v):
     return v @ np.swapaxes(grad_output, -1, -2)
@@ -169,7 +169,7 @@ def _weights_gradient_transposed(grad_output, v):
     "weights-gradient-of-sums",
     "weights_gradient",
     "It multiplies two sums; entry [i, j] is the dot product of row i and value j.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-weights",
 )
 def _weights_gradient_of_sums(grad_output, v):
     return np.sum(grad_output, axis=-1)[..., :, None] * np.sum(v, axis=-1)[..., None, :]
@@ -179,7 +179,7 @@ def _weights_gradient_of_sums(grad_output, v):
     "query-gradient-without-scale",
     "query_gradient",
     "It leaves out the factor 1/√d_k; scaling the scores scales their gradient too.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-queries-and-keys",
 )
 def _query_gradient_without_scale(grad_output, q, k, v):
     weights = softmax(scaled_scores(q, k))
@@ -190,7 +190,7 @@ def _query_gradient_without_scale(grad_output, q, k, v):
     "query-gradient-scaled-twice",
     "query_gradient",
     "It applies the factor 1/√d_k twice.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-queries-and-keys",
 )
 def _query_gradient_scaled_twice(grad_output, q, k, v):
     weights = softmax(scaled_scores(q, k))
@@ -201,7 +201,7 @@ def _query_gradient_scaled_twice(grad_output, q, k, v):
     "query-gradient-past-the-softmax",
     "query_gradient",
     "It goes from the weights to the scores without the softmax's derivative.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#through-the-softmax",
 )
 def _query_gradient_past_the_softmax(grad_output, q, k, v):
     return grad_output @ np.swapaxes(v, -1, -2) @ k / np.sqrt(q.shape[-1])
@@ -211,7 +211,7 @@ def _query_gradient_past_the_softmax(grad_output, q, k, v):
     "key-gradient-without-scale",
     "key_gradient",
     "It leaves out the factor 1/√d_k; scaling the scores scales their gradient too.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-queries-and-keys",
 )
 def _key_gradient_without_scale(grad_output, q, k, v):
     weights = softmax(scaled_scores(q, k))
@@ -223,7 +223,7 @@ def _key_gradient_without_scale(grad_output, q, k, v):
     "key-gradient-not-transposed",
     "key_gradient",
     "It does not transpose the gradient of the scores; key j collects down column j.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#at-the-queries-and-keys",
 )
 def _key_gradient_not_transposed(grad_output, q, k, v):
     weights = softmax(scaled_scores(q, k))
@@ -235,7 +235,7 @@ def _key_gradient_not_transposed(grad_output, q, k, v):
     "key-gradient-past-the-softmax",
     "key_gradient",
     "It goes from the weights to the scores without the softmax's derivative.",
-    "putting-it-together#the-backward-pass",
+    "putting-it-together#through-the-softmax",
 )
 def _key_gradient_past_the_softmax(grad_output, q, k, v):
     return v @ np.swapaxes(grad_output, -1, -2) @ q / np.sqrt(q.shape[-1])

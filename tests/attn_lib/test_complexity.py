@@ -15,8 +15,8 @@ from attn_lib.complexity import (
     dot_product_cost,
     layer_flops,
     loglog_slope,
-    median_seconds,
     peak_extra_bytes,
+    seconds_in_turns,
     weights_bytes,
 )
 
@@ -127,7 +127,7 @@ def test_bytes():
         lambda n: additive_cost(3, 5, 7, n),
         lambda n: weights_bytes(n, 3, 5),
         lambda n: cache_bytes(n, 6),
-        lambda n: median_seconds({}, n),
+        lambda n: seconds_in_turns({}, n),
     ],
 )
 def test_sizes_are_whole_and_not_negative(count):
@@ -142,7 +142,7 @@ def test_heads_divide_the_width():
         layer_flops(3, 6, heads=4)
 
 
-def test_median_seconds_takes_turns_and_the_median(monkeypatch):
+def test_seconds_in_turns_takes_turns_and_the_median(monkeypatch):
     calls, clock = [], [0.0]
     # The calls of 100 are untimed: one before all, one after each pause.
     durations = {
@@ -161,22 +161,28 @@ def test_median_seconds_takes_turns_and_the_median(monkeypatch):
     clockwork = SimpleNamespace(perf_counter=lambda: clock[0], sleep=sleep)
     monkeypatch.setattr(complexity, "time", clockwork)
     functions = {"slow": lambda: call("slow"), "fast": lambda: call("fast")}
-    assert median_seconds(functions, repeats=3, pause=40) == {"slow": 7, "fast": 2}
+    assert seconds_in_turns(functions, repeats=3, pause=40) == {"slow": 7, "fast": 2}
     turns = ["pause of 40", "slow", "slow", "pause of 40", "fast", "fast"]
     assert calls == ["slow", "fast", *turns * 3]
 
 
-def test_median_seconds_without_a_pause_times_every_call_but_the_first(monkeypatch):
+def test_seconds_in_turns_without_a_pause_times_every_call_but_the_first(monkeypatch):
     clock = iter(range(0, 100, 3))
     monkeypatch.setattr(complexity, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     calls = []
     functions = {name: lambda name=name: calls.append(name) for name in "ab"}
-    assert median_seconds(functions, repeats=2, in_a_row=3) == {"a": 3, "b": 3}
+    assert seconds_in_turns(functions, repeats=2, in_a_row=3) == {"a": 3, "b": 3}
     assert "".join(calls) == "ab" + "aaabbb" * 2
 
 
-def test_median_seconds_are_seconds():
-    seconds = median_seconds({"sleep": lambda: time.sleep(0.02)}, repeats=3)
+def test_seconds_in_turns_of_the_shortest(monkeypatch):
+    clock = iter(np.cumsum([0, 5, 0, 2, 0, 9]))
+    monkeypatch.setattr(complexity, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    assert seconds_in_turns({"a": lambda: None}, repeats=3, of=min) == {"a": 2}
+
+
+def test_seconds_in_turns_are_seconds():
+    seconds = seconds_in_turns({"sleep": lambda: time.sleep(0.02)}, repeats=3)
     assert 0.019 < seconds["sleep"] < 1
 
 

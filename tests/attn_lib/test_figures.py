@@ -101,10 +101,15 @@ def test_score_histogram_shows_the_samples_and_the_normal_curve():
         (figure.axes[0], raw, math.sqrt(8), 80),
         (figure.axes[1], raw / math.sqrt(8), 1, 5),
     ):
-        width = reach / 40
         (heights,) = steps(axes)
+        width = 2 * reach / len(heights)
+        assert width == pytest.approx(sd / 8, rel=0.01)
         assert heights.sum() * width == pytest.approx(np.mean(np.abs(scores) <= reach))
-        assert heights[40] * width == pytest.approx(np.mean((scores >= 0) & (scores < width)))
+        middle = len(heights) // 2
+        above = scores + reach - middle * width
+        share = np.mean((above >= 0) & (above < width))
+        assert heights[middle] * width == pytest.approx(share)
+        assert share > 0.02
         x, normal = line(axes, 0)
         assert normal.sum() * (x[1] - x[0]) == pytest.approx(1, abs=1e-5)
         assert normal.max() == pytest.approx(1 / (sd * math.sqrt(2 * math.pi)))

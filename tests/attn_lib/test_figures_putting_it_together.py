@@ -57,7 +57,7 @@ def test_each_entry_has_the_number_of_the_head_that_takes_it(way):
         for i in range(3)
         if 0 in owners[i]
     ]
-    assert text.startswith(f"{way}: shape {shape}. Head 1 takes entries {'; '.join(first)}. Head 2")
+    assert text.startswith(f"Shape {shape}. Head 1 takes entries {'; '.join(first)}. Head 2")
 
 
 def test_an_unknown_way_to_split_is_refused():

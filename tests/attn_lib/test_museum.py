@@ -138,7 +138,10 @@ def test_what_single_numbers_look_like():
     [
         ("nearly-zero-for-minus-infinity", "−1e−9"),
         ("large-negative-added", "−1e9"),
-        ("limit-of-the-type", "1.8e308"),
+        ("limit-of-the-type", "1.798e308"),
+        ("own-key-not-counted", "2.095e6"),
+        ("noise-of-normal-numbers", "0.04472"),
+        ("value-gradient-averaged", "0.00"),
         ("empty-rows-become-nan", "NaN"),
         ("softmax-over-queries", "0.04"),
     ],

@@ -8,13 +8,14 @@ from bs4 import BeautifulSoup
 
 from attn_lib import scaled_dot_product_attention
 from attn_lib.mistakes import catalogue
+from attn_lib.museum import wing
 from tests.book.test_assignments import CHAPTERS
 
 Q = np.array([[2.0, 1.0]])
 K = np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
 V = np.array([[10.0, 0.0], [0.0, 8.0], [1.0, 1.0]])
 TRACE = scaled_dot_product_attention(Q, K, V, return_trace=True)
-WINGS = dict.fromkeys(mistake.section.partition("#")[0] for mistake in catalogue())
+WINGS = dict.fromkeys(wing(mistake.target) for mistake in catalogue())
 
 WITHOUT_DECIMALS = [
     "bibliography",
@@ -25,7 +26,7 @@ WITHOUT_DECIMALS = [
     "instructor-guide",
     "library",
     "museum",
-    *(f"museum-{wing}" for wing in WINGS),
+    *(f"museum-{place}" for place in WINGS),
     "numpy-and-pytorch",
     "orientation",
     "putting-it-together",

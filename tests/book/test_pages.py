@@ -7,6 +7,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 
 from attn_lib.mistakes import catalogue
 from book._ext.html_scan import tags
@@ -27,6 +28,13 @@ REPEATED = {
     "book/library.html": ["dl.py:nth-of-type(n+2)"],
     **{key: ["figure.museum", ".highlight"] for key in ROOMS[1:]},
 }
+
+
+def source_of(name: str) -> str:
+    return (ROOT / name).with_suffix(".md").read_text(encoding="utf-8")
+
+
+WITH_SLIDERS = [name for name in CHAPTERS if "Slider(" in source_of(name)]
 
 for_each_page = pytest.mark.parametrize("name", PAGES)
 for_each_chapter = pytest.mark.parametrize("name", CHAPTERS)
@@ -125,6 +133,28 @@ def move(slider) -> None:
     assert figure.locator("img").get_attribute("alt").split() == moved_text.split(), label
     output = slider.locator("xpath=following-sibling::output").inner_text()
     assert output == slider.get_attribute("aria-valuetext"), label
+
+
+@pytest.mark.parametrize("name", WITH_SLIDERS)
+def test_a_track_stays_where_it_is_while_its_slider_moves(watch, address, name):
+    watched = watch()
+    watched.open(address("file", name))
+    sliders = watched.page.locator(".attn-explore input[type=range]").all()
+    assert sliders
+    for width in (375, 700, 1280):
+        watched.page.set_viewport_size({"width": width, "height": 800})
+        for slider in sliders:
+            places = slider.evaluate("""slider => {
+                const seen = new Set();
+                for (let value = 0; value <= slider.max; value++) {
+                    slider.value = value;
+                    slider.dispatchEvent(new Event("input"));
+                    const { left, width } = slider.getBoundingClientRect();
+                    seen.add(`${left}, ${width} wide`);
+                }
+                return [...seen];
+            }""")
+            assert len(places) == 1, (width, slider.get_attribute("id"), places)
 
 
 def answer_every_option(quiz) -> None:
@@ -258,6 +288,14 @@ def test_no_id_stands_twice_on_a_page(built_book):
             if "id" in attributes
         ]
         assert sorted(ids) == sorted(set(ids)), page.name
+
+
+@for_each_page
+def test_no_formula_shows_its_source(built_book, name):
+    page = BeautifulSoup((built_book / name).read_text(encoding="utf-8"), "html.parser")
+    for code in page(["script", "style", "code", "pre"]):
+        code.decompose()
+    assert "$" not in page.get_text()
 
 
 def test_every_page_of_the_book_is_one_that_is_opened_here(built_book):

@@ -230,6 +230,12 @@ def test_what_is_true_of_the_gradients(tables, text, rows):
     tiny, huge = tables["d_k, scores, 64 keys", "% tiny", "% huge"][2][1:]
     assert f"{tiny} % of the gradients are tiny, {huge} % are huge" in true
     assert "0 of 4000 are one or the other" in true
+    pulls = []
+    for d, words in ((64, "pulls hardest is at least"), (512, "at width 64, and at least")):
+        usual = np.median(rows[64, d, "scaled"]["query"])
+        pulls.append(np.quantile(rows[64, d, "unscaled"]["query"], 0.9) / usual)
+        assert after(true, words)[0] == pytest.approx(pulls[-1], rel=0.15)
+    assert pulls[1] > 1.3 * pulls[0]
 
 
 def test_cross_entropy_does_not_vanish(text, rows):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from attn_lib.mistakes import catalogue
+from attn_lib.museum import wing
 from attn_lib.targets import TARGETS
 from tests.book.claims import reading
 from tests.book.claims.measured import ERRORS
@@ -221,7 +222,7 @@ def test_the_tables_of_mistakes_show_right_and_wrong_results(tables):
 
 def test_every_mistake_of_this_page_is_shown_or_explained():
     explained_in_words = {"measured_variance"}
-    here = {m.target for m in catalogue() if m.section.startswith(f"{PAGE}#")}
+    here = {m.target for m in catalogue() if wing(m.target) == PAGE}
     assert here == {*QUESTIONS, *explained_in_words}
 
 
