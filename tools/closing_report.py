@@ -30,7 +30,8 @@ def class_sentence(figures: dict[str, Any]) -> str:
         f"mean {figures['mean']:g} of {figures['points']:g} points",
     ]
     if figures["to_read"]:
-        parts.append(f"{figures['to_read']} written answers to read")
+        plural = "" if figures["to_read"] == 1 else "s"
+        parts.append(f"{figures['to_read']} written answer{plural} to read")
     if figures["failed"]:
         parts.append(f"{figures['failed']} could not be graded")
     return ", ".join(parts)

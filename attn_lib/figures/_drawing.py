@@ -21,12 +21,14 @@ UNSCALED, SCALED, OVERSCALED = style.KEY, style.QUERY, style.OUTPUT
 
 
 def on_circle(angles: Sequence[float], radius: float) -> NDArray[np.float64]:
+    """Return the points at these angles, in degrees, on a circle about the origin, (n, 2)."""
     radians = np.deg2rad(np.asarray(angles, dtype=float))
     # Rounded so that 90° is exactly orthogonal, not 1e-16 away.
     return np.stack([np.cos(radians), np.sin(radians)], axis=-1).round(12) * radius
 
 
 def plane(axes: Axes, reach: float) -> None:
+    """Make a plane without ticks of `axes`, from −reach to reach both ways."""
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-reach, reach)
     axes.set_aspect("equal")
@@ -36,6 +38,7 @@ def plane(axes: Axes, reach: float) -> None:
 
 
 def arrow(axes: Axes, tip: NDArray[np.floating], colour: str, width: float = 2.0) -> None:
+    """Draw an arrow from the origin to `tip`, (2,)."""
     axes.annotate(
         "",
         (tip[0], tip[1]),
@@ -88,6 +91,7 @@ def end_label(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
 
 
 def flow(axes: Axes, start: tuple[float, float], end: tuple[float, float]) -> None:
+    """Draw a thin arrow between two parts of a diagram."""
     axes.annotate(
         "", end, xytext=start, arrowprops={"arrowstyle": "->", "color": style.MUTED, "lw": 1.4}
     )
@@ -101,6 +105,7 @@ def box(
     shape: str,
     colour: str,
 ) -> None:
+    """Draw a rounded box with a name and the shape of what it stands for."""
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), (width, height) = corner, size
@@ -137,6 +142,7 @@ def box(
 
 
 def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rectangle:
+    """Return an empty frame that marks a row or a cell, `corner` being its lower left one."""
     from matplotlib.patches import Rectangle
 
     return Rectangle(corner, width, height, fill=False, edgecolor=style.QUERY, lw=2.5)
@@ -145,6 +151,7 @@ def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rec
 def labelled_bars(
     axes: Axes, numbers: NDArray[np.floating], names: Sequence[str], colour: str
 ) -> None:
+    """Draw a bar from the left for each number, (n,), with its name and the number beside it."""
     positions = range(len(numbers))
     axes.barh(positions, numbers, color=colour, height=0.62)
     axes.set_yticks(positions, names)
@@ -180,6 +187,7 @@ def decimal_text(number: float, digits: int = 2) -> str:
 
 
 def decimals_text(numbers: NDArray[np.floating]) -> str:
+    """Return numbers, (n,), with two decimals and commas between."""
     return ", ".join(map(decimal_text, numbers))
 
 
@@ -189,6 +197,7 @@ def power_text(exponent: int) -> str:
 
 
 def heads_text(heads: int) -> str:
+    """Return how many heads there are in words."""
     return "1 head" if heads == 1 else f"{heads} heads"
 
 
@@ -199,6 +208,7 @@ def bytes_text(size: int) -> str:
 
 
 def percent_text(share: float) -> str:
+    """Return a share of 1 in percent, with three digits."""
     return f"{100 * share:.3g} %"
 
 
@@ -230,4 +240,5 @@ def small_text(number: float) -> str:
 
 
 def row_text(row: NDArray[np.floating], *, share: bool = False) -> str:
+    """Return numbers, (n,), as `number_text` writes them, with commas between."""
     return ", ".join(number_text(x, share=share) for x in row)

@@ -31,6 +31,7 @@ def panels_height(shape: tuple[int, ...], panels: int) -> float:
 
 
 def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
+    """Return a figure with a panel for each mask, (n_q, n_k), under its name."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -48,6 +49,7 @@ def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
 
 
 def score_grid(axes: Axes, scores: NDArray[np.floating], title: str) -> None:
+    """Draw scores, (n_q, n_k), in numbers; −∞ is hatched."""
     finite = np.where(np.isfinite(scores), scores, 0)
     reach = 2.2 * max(np.abs(finite).max(), 1)  # pale enough for dark digits
     axes.imshow(finite, cmap=style.SCORE_COLOURS, vmin=-reach, vmax=reach)

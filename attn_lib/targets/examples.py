@@ -14,6 +14,8 @@ import numpy as np
 
 from attn_lib.targets.dot_products import Array
 
+# One generator for all: what is drawn in between changes all that comes after it, in the museum
+# too. So draw new numbers at the end.
 _RNG = np.random.default_rng(12)
 
 

@@ -7,6 +7,7 @@ import importlib
 import re
 import subprocess
 
+import nbformat
 import pytest
 
 from grader.bubblewrap import INSIDE
@@ -24,6 +25,7 @@ ARROWS = {
     "book": {"attn_lib", "_ext"},
     "benchmarks": {"attn_lib", "grader", "benchmarks"},
     "tools": {"tools"},
+    "solutions": {"attn_lib"},
 }
 
 
@@ -38,10 +40,22 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
+def code_of(path) -> str:
+    """Return the code of a module, a page or a notebook, without magics."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        return text
+    fences = re.findall(r"^```\{code-cell\}.*\n((?:.*\n)*?)```$", text, re.MULTILINE)
+    if path.suffix == ".ipynb":
+        fences = [c.source for c in nbformat.reads(text, 4).cells if c.cell_type == "code"]
+    lines = [line for cell in fences for line in cell.splitlines()]
+    return "\n".join(line for line in lines if not line.startswith((":", "%", "!")))
+
+
 def imported(path) -> set[str]:
     """Return the modules that a file imports anywhere, with all their names."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse(code_of(path))):
         if isinstance(node, ast.Import):
             found |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
@@ -78,7 +92,8 @@ def test_the_drawing_has_every_room(root, page):
 
 @pytest.mark.parametrize("room", ARROWS)
 def test_a_room_imports_nothing_against_the_arrows(root, room):
-    files = list((root / room).rglob("*.py"))
+    folder = root / room
+    files = [*folder.rglob("*.py"), *folder.glob("*.md"), *folder.glob("*/*.ipynb")]
     assert files
     ours = ROOMS | {"_ext"}
     for file in files:
