@@ -125,19 +125,19 @@ def write_feedback(options: argparse.Namespace) -> int:
 
 
 def write_grades(options: argparse.Namespace) -> int:
-    from grader import export
+    from grader import export, summary
 
     name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
     path = options.output or options.into / name
     found = _results(options)
-    export.write_csv(
+    lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
         path,
         assignment=options.assignment,
         form=options.format,
     )
-    print(f"{len(found)} students in {path}.")
+    print(summary.exported(found, lines, path))
     return 0
 
 

@@ -41,6 +41,8 @@ class Channel:
         ------
         WireError
             If something came in that was not asked for.
+        TooLarge
+            If it does not fit in a frame.
         HungUp, TooSlow
         """
         if self._has_input():

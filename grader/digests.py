@@ -17,6 +17,7 @@ PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
 
 #: The modules of this package that take part in judging.
 JUDGING = (
+    "bounds.py",
     "bubblewrap.py",
     "channel.py",
     "inside",

@@ -32,6 +32,7 @@ class Entry:
     late_penalty: float = 0.0  #: points taken off for lateness
     seconds_late: float = 0.0  #: since the deadline, with any extension of it
     comments: dict[str, str] = field(default_factory=dict)  #: by cell, where there is one
+    judged: bool = False  #: whether a test has given points, and not a person alone
 
 
 def database(folder: Path) -> str:
@@ -120,6 +121,7 @@ def read(db_url: str, assignment: str) -> dict[str, Entry]:
             entry.late_penalty = penalty or 0.0
             entry.seconds_late = seconds_late(*times)
             entry.points[cell] = most
+            entry.judged |= bool(grade and grade.auto_score is not None)
             waits = bool(grade and grade.needs_manual_grade)
             if waits:
                 entry.to_read.append(cell)

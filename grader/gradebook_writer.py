@@ -136,7 +136,10 @@ class GradebookWriter:
         self._db.expunge_all()
 
     def enter(self, batch: Sequence[Entered]) -> None:
-        """Enter the verdicts in one transaction. A failed one removes what there was before."""
+        """Enter the verdicts in one transaction.
+
+        Of what there was before, a failed one leaves only what a person gave.
+        """
         with warnings.catch_warnings():
             # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added.
             warnings.filterwarnings("ignore", category=SAWarning)
@@ -150,12 +153,14 @@ class GradebookWriter:
                 self._db.expunge_all()  # nothing of a batch stays in memory
 
     def _enter(self, batch: Sequence[Entered]) -> None:
-        students = [entered.verdict.student for entered in batch]
-        submissions = self._submissions(students)
-        failed = [e.verdict.student for e in batch if e.verdict.status == FAILED]
-        for student in failed:
-            if student in submissions:
-                self._remove(submissions[student])
+        submissions = self._submissions([entered.verdict.student for entered in batch])
+        for entered in batch:
+            student = entered.verdict.student
+            if entered.verdict.status == FAILED and student in submissions:
+                if _has_something_by_hand(submissions[student]):
+                    self._take_back(submissions[student])
+                else:
+                    self._remove(submissions.pop(student))
         graded = [entered for entered in batch if entered.verdict.status != FAILED]
         known = self._known_students([entered.verdict.student for entered in graded])
         for entered in graded:
@@ -166,8 +171,8 @@ class GradebookWriter:
                 submissions[student] = self._add_submission(student)
             self._enter_one(submissions[student], entered)
         self._db.flush()
-        for entered in graded:
-            self._enter_penalty(submissions[entered.verdict.student])
+        for submission in submissions.values():
+            self._enter_penalty(submission)
 
     def _submissions(self, students: Sequence[str]) -> dict[str, SubmittedAssignment]:
         rows = self._db.scalars(
@@ -252,6 +257,15 @@ class GradebookWriter:
                 f"{late:g} s late. Mend it and give the command again."
             ) from problem
 
+    def _take_back(self, submission: SubmittedAssignment) -> None:
+        """Take back what a verdict gave; what a person gave waits for the next one."""
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                # As nbgrader leaves a submission that it could not grade.
+                grade.auto_score, grade.needs_manual_grade = None, True
+            for comment in notebook.comments:
+                comment.auto_comment = None
+
     def _remove(self, submission: SubmittedAssignment) -> None:
         for notebook in submission.notebooks:
             for row in (*notebook.grades, *notebook.comments, notebook):
@@ -291,6 +305,20 @@ def _late_rule(config: Config) -> AssignLatePenalties:
             f"c.AssignLatePenalties.plugin_class, found none: {problem}"
         ) from problem
     return rule
+
+
+def _has_something_by_hand(submission: SubmittedAssignment) -> bool:
+    """Say whether a person gave points, a comment, more time or a flag."""
+    return submission.extension is not None or any(
+        notebook.flagged
+        or any(
+            given is not None
+            for grade in notebook.grades
+            for given in (grade.manual_score, grade.extra_credit)
+        )
+        or any(comment.manual_comment is not None for comment in notebook.comments)
+        for notebook in submission.notebooks
+    )
 
 
 def _same_cells(notebook: Any, stub: Any) -> bool:

@@ -25,10 +25,16 @@ class Item:
     cell: str
     points: float
     number: int  #: of students whose score is known
-    mean: float  #: share of the points, from 0 to 1
+    waiting: int  #: of students whose answer waits to be read
+    mean: float  #: share of the points, from 0 to 1, of those that are known
     full: int  #: students with all points
     none: int  #: students with no point
     discrimination: float | None  #: correlation with the score in all other cells
+
+    @property
+    def tells(self) -> bool:
+        """Whether more than half of the scores are known: fewer say little of a class."""
+        return self.number > self.waiting
 
 
 @dataclass(frozen=True)
@@ -49,12 +55,13 @@ def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
         known = [entry for entry in entries if cell in entry.scores]
         scores = [entry.scores[cell] for entry in known]
         rest = [sum(entry.scores.values()) - entry.scores[cell] for entry in known]
-        points = max((entry.points[cell] for entry in known), default=0.0)
+        points = max((entry.points.get(cell, 0.0) for entry in entries), default=0.0)
         found.append(
             Item(
                 cell,
                 points,
                 len(known),
+                len(entries) - len(known),
                 float(np.mean(scores)) / points if known and points else 0.0,
                 sum(score >= points for score in scores),
                 sum(score == 0 for score in scores),

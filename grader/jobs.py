@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.judge import grade, seed_of
+from grader.judge import CourseError, grade, seed_of
 from grader.limits import Limits
 from grader.sandbox import SandboxUnavailable
 from grader.verdict import GRADED, REMARKS
@@ -39,7 +39,7 @@ def grade_job(job: Mapping[str, Any]) -> str:
     Raises
     ------
     CannotWork
-        If there is no sandbox here.
+        If there is no sandbox here, or if the assignment's own tests do not work.
     """
     limits, isolation = Limits(**job["limits"]), job["isolation"]
     with _one_at_a_time:
@@ -58,6 +58,8 @@ def grade_job(job: Mapping[str, Any]) -> str:
             if _gives_a_session(limits, isolation):
                 raise  # it was this submission that took the sandbox down
             raise CannotWork(str(problem)) from problem
+        except CourseError as problem:
+            raise CannotWork(_course_fault(job["assignment"], problem)) from problem
         except BaseException:
             # Whatever happened, the next submission gets a new one.
             close_sandbox(limits, isolation)
@@ -79,6 +81,14 @@ def warm_up(settings: Mapping[str, Any]) -> None:
     """
     with _one_at_a_time:
         warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
+
+
+def _course_fault(assignment: str, problem: CourseError) -> str:
+    return (
+        f"{assignment}: {problem} It does so with the model answers or the released notebook too, "
+        "so nothing more was graded, and what was graded before stays. Mend the cell in "
+        f"solutions/{assignment}/{assignment}.ipynb, then give the command again."
+    )
 
 
 def _gives_a_session(limits: Limits, isolation: str) -> bool:

@@ -30,9 +30,10 @@ from attn_lib.checks import ChecksFailed, named_mistakes
 from attn_lib.checks.core import SEED
 from attn_lib.mistakes import catalogue
 from attn_lib.personal.core import checked_id
+from grader.bounds import TookTooMuch, bounded
 from grader.limits import Limits
 from grader.live import Live
-from grader.outputs import writable
+from grader.outputs import stopped_output, writable
 from grader.sandbox import Sandbox
 from grader.source import Source, read_source
 from grader.submission import Unreadable, repair
@@ -43,7 +44,11 @@ LEARNER_ID = "learner_id"
 
 
 class CourseError(Exception):
-    """Raised when a test cell itself is at fault; its message is for the instructor."""
+    """Raised when a test cell itself is at fault.
+
+    The message is for the instructor. It begins with a small letter, since it stands behind
+    "failed:" or the assignment's name.
+    """
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Judged:
 
     notebook: NotebookNode
     remarks: tuple[str, ...]
-    learner_ids: tuple[object, ...] = ()  #: what the learner said to be called, cell by cell
+    learner_ids: tuple[str, ...] = ()  #: what the learner said to be called, cell by cell
 
 
 def grade(
@@ -81,6 +86,11 @@ def grade(
         How much a submission may use.
     sandbox : Sandbox
         Where learner code runs.
+
+    Raises
+    ------
+    CourseError
+        If a test cell is at fault whatever is handed in.
     """
     begun = time.monotonic()
     record = {
@@ -109,7 +119,11 @@ def grade(
     except Unreadable as problem:
         return failed(str(problem))
     except CourseError as problem:
-        return failed(f"{problem} Tell whoever maintains the course.")
+        _raise_if_it_is_the_course_s(source, seed=seed, limits=limits, sandbox=sandbox)
+        return failed(
+            f"{problem} The model answers and the released notebook do not lead to that: look at "
+            "what was handed in, and tell whoever maintains the course."
+        )
     remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
     cells = {
         cell.metadata.nbgrader.grade_id: cell for cell in judged.notebook.cells if is_grade(cell)
@@ -162,12 +176,32 @@ def judge(
             count += 1
             cell.execution_count = count
             if source.is_test(cell):
-                names = live.stand_ins(source.names)
-                learner_ids.append(names.get(LEARNER_ID))
-                cell.outputs = _judge_cell(cell, names, seed, count)
+                answers = live.stand_ins(source.names)
+                learner_ids += _ids(answers)
+                try:
+                    cell.outputs = _judge_cell(cell, answers, seed, count, limits)
+                except TookTooMuch as stopped:
+                    reason = f"judging it was stopped, {stopped}"
+                    cell.outputs = [stopped_output(reason)]
+                    live.remarks.append(f"The cell {_name(cell, count)} has no points: {reason}.")
+                answers.clear()  # before those of the next test are read
             else:
                 cell.outputs = live.run_cell(_name(cell, count), cell.source)
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids))
+
+
+def _raise_if_it_is_the_course_s(
+    source: bytes, *, seed: int, limits: Limits, sandbox: Sandbox
+) -> None:
+    """Raise CourseError if a test cell fails at the model answers or the released notebook too.
+
+    A learner's odd value may find a fault of a test cell that nobody else meets; it must not
+    keep the others from being graded.
+    """
+    known = read_source(source)
+    for submitted in (source, nbformat.writes(known.stub).encode()):
+        notebook = repair(submitted, known.stub).notebook
+        judge(known, notebook, seed=seed, limits=limits, sandbox=sandbox)
 
 
 def seed_of(submitted: bytes) -> int:
@@ -188,35 +222,36 @@ def versions() -> dict[str, str]:
 
 
 def _judge_cell(
-    cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int
+    cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int, limits: Limits
 ) -> list[NotebookNode]:
     """Run a test cell here and return its outputs, which hold the mark as nbgrader reads it."""
     name, most = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
     try:
         body, last = _split(cell.source)
     except (SyntaxError, ValueError) as error:
-        raise CourseError(f"The test cell {name} cannot be run: {error}.") from None
+        raise CourseError(f"the test cell {name} cannot be run: {error}.") from None
     names: dict[str, Any] = {"__name__": "__main__", **answers}
     said, outputs = io.StringIO(), []
     failure = None
     with _grading(seed), contextlib.redirect_stdout(said):
         try:
-            exec(compile(body, f"<{name}>", "exec"), names)
-            mark = eval(compile(last, f"<{name}>", "eval"), names)
+            with bounded(limits):
+                exec(compile(body, f"<{name}>", "exec"), names)
+                mark = eval(compile(last, f"<{name}>", "eval"), names)
         except ChecksFailed as found:
-            failure = found
+            failure = type(found).__name__, writable(str(found))
         except Exception as error:
             raise CourseError(
-                f"The test cell {name} raised {type(error).__name__}: {error}."
+                f"the test cell {name} raised {type(error).__name__}: {error}."
             ) from error
+        finally:
+            names.clear()  # functions of the cell hold these names, and these names hold them
     if text := writable(said.getvalue()):
         outputs.append(nbformat.v4.new_output("stream", name="stdout", text=text))
     if failure is not None:
-        text = writable(str(failure))
+        kind, text = failure
         outputs.append(
-            nbformat.v4.new_output(
-                "error", ename=type(failure).__name__, evalue=text, traceback=text.splitlines()
-            )
+            nbformat.v4.new_output("error", ename=kind, evalue=text, traceback=text.splitlines())
         )
         return outputs
     mark = _checked_mark(mark, most, name)
@@ -244,7 +279,7 @@ def _checked_mark(mark: object, most: float, name: str) -> float:
     if type(mark) is float and math.isfinite(mark) and 0 <= mark <= most:
         return mark
     raise CourseError(
-        f"The test cell {name} gave {mark!r}; expected a number from 0 to its {most:g} points."
+        f"the test cell {name} gave {mark!r}; expected a number from 0 to its {most:g} points."
     )
 
 
@@ -260,13 +295,21 @@ def _mistakes(notebook: NotebookNode) -> tuple[str, ...]:
     return tuple(name for name in named_mistakes("\n".join(reports)) if name in known)
 
 
-def _other_ids(learner_ids: Iterable[object], student: str) -> list[str]:
+def _ids(answers: Mapping[str, Any]) -> list[str]:
+    """Return the learner's id, or none if it is no id; of that the checks tell the learner."""
+    learner_id = answers.get(LEARNER_ID)
+    with contextlib.suppress(ValueError):
+        if isinstance(learner_id, str) and checked_id(learner_id):
+            return [learner_id]
+    return []
+
+
+def _other_ids(learner_ids: Iterable[str], student: str) -> list[str]:
     """Say when the numbers of a task were those of another id."""
     others: dict[str, None] = {}  # an ordered set
     for learner_id in learner_ids:
-        # Of what is no id the checks have told the learner.
-        with contextlib.suppress(ValueError):
-            if isinstance(learner_id, str) and checked_id(learner_id) != checked_id(student):
+        with contextlib.suppress(ValueError):  # the student's own may be no id
+            if checked_id(learner_id) != checked_id(student):
                 others[f"The notebook's learner_id is {learner_id!r}"] = None
     return [f"{other}, the student's id {student!r}." for other in others]
 

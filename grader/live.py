@@ -15,8 +15,9 @@ from grader.outputs import Room, stopped_output
 from grader.sandbox import Sandbox, Session, SessionDied
 from grader.wire import Opaque
 
-#: Of the values that a test cell sees, in all: so many times the largest single result.
-MOST_VALUES = 8
+#: Of the values that a test cell sees, in all: so many times the largest single result. The one
+#: that goes beyond is still seen.
+MOST_VALUES = 2
 
 
 @dataclass
@@ -48,6 +49,7 @@ class Live:
         session = self._ready()
         if session is None:
             return [stopped_output(self._over)]
+        begun = time.monotonic()
         try:
             ran = session.run_cell(name, source)
         except SessionDied as died:
@@ -55,6 +57,8 @@ class Live:
             self._begin_again()
             return [stopped_output(died.reason)]
         self._done.append((name, source))
+        if late := _late(begun, self.limits.cell_seconds):
+            self.remarks.append(f"The cell {name} was stopped: {late}.")
         return self._room.fit(ran.outputs)
 
     def stand_ins(self, names: Collection[str]) -> dict[str, Any]:
@@ -75,20 +79,32 @@ class Live:
         for name, kind in sorted(kinds.items()):
             if kind == "function":
                 found[name] = _Elsewhere(self, name)
-            elif kind == "value" and name not in self._stopped:
+            elif kind == "value":
                 session = self._ready()
                 if session is None:
                     break
-                if left <= 0:
-                    found[name] = Opaque.named("object not looked at: the others are too large")
-                    continue
-                try:
-                    found[name] = session.value(name)
+                if left > 0:
+                    found[name] = self._value(session, name)
                     left -= session.weight
-                except SessionDied as died:
-                    self._stopped[name] = died.reason
-                    self._lost(f"The value {name} could not be read: {died.reason}.")
+                else:
+                    found[name] = _not_looked_at("the others are too large")
         return found
+
+    def _value(self, session: Session, name: str) -> Any:
+        """Return a copy of a value. One that could not be read is not read a second time."""
+        if name in self._stopped:
+            return _not_looked_at(self._stopped[name])
+        begun = time.monotonic()
+        try:
+            value = session.value(name)
+        except SessionDied as died:
+            self._stopped[name] = died.reason
+            self._lost(f"The value {name} could not be read: {died.reason}.")
+            return _not_looked_at(died.reason)
+        if late := _late(begun, self.limits.call_seconds):
+            self._stopped[name] = late
+            self.remarks.append(f"The value {name} could not be read: {late}.")
+        return value
 
     def observe(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
         """Call one of the submission's functions.
@@ -107,8 +123,10 @@ class Live:
             self._stopped[name] = f"it was stopped: {died.reason}."
             self._lost(f"{name} was stopped: {died.reason}.")
             return Observation(problem=self._stopped[name], on_these_arguments=True)
-        if observation.problem and time.monotonic() - begun >= self.limits.call_seconds:
+        late = _late(begun, self.limits.call_seconds)
+        if late and observation.problem:
             self._stopped[name] = observation.problem
+            self.remarks.append(f"{name} was stopped: {late}.")
         return observation
 
     def _ready(self) -> Session | None:
@@ -145,6 +163,16 @@ class Live:
         if self._session is not None:
             self._session.kill()
             self._session = None
+
+
+def _not_looked_at(reason: str) -> Opaque:
+    return Opaque.named(f"object not looked at: {reason}")
+
+
+def _late(begun: float, seconds: float) -> str:
+    """Say so if that was too long ago, by this clock: a learner's process could hide it."""
+    late = time.monotonic() - begun >= seconds
+    return f"it did not return within {seconds:g} s" if late else ""
 
 
 @dataclass(frozen=True, repr=False)

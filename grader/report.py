@@ -24,11 +24,11 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 div.wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1rem 0; }
-caption { text-align: left; color: #555; }
 th, td { padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top;
   border-bottom: 1px solid #ddd; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-svg { max-width: 100%; height: auto; }
+/* Below this width a figure scrolls: shrunk further, its texts could not be read. */
+svg { max-width: 100%; min-width: 38rem; height: auto; }
 """
 
 
@@ -102,45 +102,53 @@ def _scores(graded: Sequence[Result]) -> list[str]:
     return [
         "<h2>Scores</h2>",
         f"<p>{told} What waits to be read is not in them.</p>",
-        charts.columns(labels, counts, "points", told),
-        _details("The same as a table", _table("", ["points", "students"], rows, "1")),
+        _wide(charts.columns(labels, counts, "points", told)),
+        _details("The same as a table", _table(["points", "students"], rows, "1")),
     ]
 
 
 def _items(found: Sequence[Item]) -> list[str]:
-    # Where most answers wait to be read, those that are known say little of the class.
-    most = max(item.number for item in found)
-    known = [item for item in found if item.number * 2 > most]
-    hardest = min(known, key=lambda item: item.mean)
-    told = f"The hardest cell is {hardest.cell}: {hardest.mean:.0%} of its points on average."
     rows = [
         [
             item.cell,
             f"{item.points:g}",
-            f"{item.mean:.0%}" if item.number else "",
+            f"{item.mean:.0%}" if item.tells else "",
             str(item.full),
             str(item.none),
             str(item.number),
-            "" if item.discrimination is None else f"{item.discrimination:.2f}",
+            str(item.waiting),
+            f"{item.discrimination:.2f}" if item.tells and item.discrimination is not None else "",
         ]
         for item in found
     ]
-    headings = ["cell", "points", "mean", "all points", "no point", "students", "discrimination"]
+    told = (
+        "Discrimination is the correlation of a cell's score with the score in all others: near 0, "
+        "the cell does not tell who knows the rest. Answers that wait to be read are in no other "
+        "column; where they are half or more, mean and discrimination are empty."
+    )
+    counts = ["all points", "no point", "students", "to read"]
     return [
         "<h2>Cells</h2>",
+        *_means([item for item in found if item.tells]),
+        f"<p>{told}</p>",
+        _table(["cell", "points", "mean", *counts, "discrimination"], rows, "1234567"),
+    ]
+
+
+def _means(known: Sequence[Item]) -> list[str]:
+    if not known:
+        return []
+    hardest = min(known, key=lambda item: item.mean)
+    told = f"The hardest cell is {hardest.cell}: {hardest.mean:.0%} of its points on average."
+    return [
         f"<p>{html.escape(told)}</p>",
-        charts.rows(
-            [item.cell for item in known],
-            [item.mean for item in known],
-            "mean share of the points, %",
-            told,
-        ),
-        _table(
-            "Discrimination is the correlation of a cell's score with the score in all others: "
-            "near 0, the cell does not tell who knows the rest.",
-            headings,
-            rows,
-            "123456",
+        _wide(
+            charts.rows(
+                [item.cell for item in known],
+                [item.mean for item in known],
+                "mean share of the points, %",
+                told,
+            )
         ),
     ]
 
@@ -158,7 +166,7 @@ def _parts(counts: Sequence[PartCount]) -> list[str]:
     ]
     return [
         "<h2>Parts of the tests</h2>",
-        _table("", ["cell", "part", "passed", "of", "share"], rows, "234"),
+        _table(["cell", "part", "passed", "of", "share"], rows, "234"),
     ]
 
 
@@ -175,13 +183,15 @@ def _mistakes(found: dict[str, list[str]], number: int) -> list[str]:
     return [
         "<h2>Mistakes</h2>",
         f"<p>{html.escape(told)}</p>",
-        charts.rows(
-            list(found),
-            [len(students) / number for students in found.values()],
-            "share of the students, %",
-            told,
+        _wide(
+            charts.rows(
+                list(found),
+                [len(students) / number for students in found.values()],
+                "share of the students, %",
+                told,
+            )
         ),
-        _table("", ["mistake", "what it is", "students", "who"], rows, "2"),
+        _table(["mistake", "what it is", "students", "who"], rows, "2"),
     ]
 
 
@@ -190,16 +200,14 @@ def _to_look_at(results: Sequence[Result]) -> list[str]:
     rows += [[result.student, remark] for result in results for remark in result.remarks]
     if not rows:
         return []
-    return ["<h2>To look at</h2>", _table("", ["student", "what"], rows, "")]
+    return ["<h2>To look at</h2>", _table(["student", "what"], rows, "")]
 
 
 def _details(summary: str, content: str) -> str:
     return f"<details><summary>{html.escape(summary)}</summary>{content}</details>"
 
 
-def _table(
-    caption: str, headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: str
-) -> str:
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: str) -> str:
     """Return a table; `numbers` has the positions of the columns that hold numbers."""
 
     def line(cells: Sequence[str], tag: str) -> str:
@@ -210,9 +218,11 @@ def _table(
             for cell, kind in zip(cells, kinds, strict=True)
         )
 
-    caption = f"<caption>{html.escape(caption)}</caption>" if caption else ""
     body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
-    return (
-        f'<div class="wide" tabindex="0"><table>{caption}<thead><tr>{line(headings, "th")}</tr>'
-        f"</thead><tbody>{body}</tbody></table></div>"
-    )
+    head = f"<thead><tr>{line(headings, 'th')}</tr></thead>"
+    return _wide(f"<table>{head}<tbody>{body}</tbody></table>")
+
+
+def _wide(content: str) -> str:
+    """Return what scrolls in itself where the page is narrower."""
+    return f'<div class="wide" tabindex="0">{content}</div>'

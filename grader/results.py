@@ -81,9 +81,10 @@ def results(
     for student in sorted(lines.keys() | entries.keys() if students is None else students):
         entry, line = entries.get(student), lines.get(student)
         result = Result(student, entry, learner=known.get(student, NOT_LISTED))
-        # A failure leaves no entry. If there is one, nbgrader's own command graded it since.
-        if line is not None and line.status == FAILED and entry is None:
-            result = replace(result, problem=line.reason, remarks=line.remarks)
+        # A failure leaves at most what a person gave. If a test gave points, nbgrader's own
+        # command graded it since.
+        if line is not None and line.status == FAILED and not (entry and entry.judged):
+            result = replace(result, entry=None, problem=line.reason, remarks=line.remarks)
         elif entry is None:
             result = replace(result, problem="it is not graded yet")
         elif line is not None and line.status != FAILED:

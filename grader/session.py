@@ -17,7 +17,7 @@ from attn_lib.checks.observation import Observation
 from grader.channel import Channel, HungUp, TooSlow
 from grader.limits import Limits
 from grader.watchdog import Family, Watchdog
-from grader.wire import WireError
+from grader.wire import TooLarge, WireError
 
 _GRACE = 2.0  # seconds after which a process that does not stop itself is stopped
 _KINDS = frozenset({"function", "value", "missing"})
@@ -121,6 +121,8 @@ class Session:
             raise self._dead(f"it did not return within {seconds:g} s") from None
         except HungUp:
             raise self._dead("its process ended") from None
+        except TooLarge as large:
+            raise self._dead(f"it is {large}") from None
         except WireError:
             raise self._dead("it sent something that is no reply") from None
         if type(reply) is not list or len(reply) != 2 or reply[0] != token or not fits(reply[1]):

@@ -75,10 +75,42 @@ def sentence(facts: dict[str, Any]) -> str:
         f"mean {facts['mean']:g} of {facts['points']:g} points."
     )
     if facts["to_read"]:
-        text += f" {facts['to_read']} have a written answer that waits to be read."
+        text += (
+            f" {facts['to_read']} {_have(facts['to_read'])} a written answer that waits to be read."
+        )
     if facts["failed"]:
         text += f" {facts['failed']} could not be graded."
     return text
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
+
+
+def exported(results: Sequence[Result], lines: int, file: object) -> str:
+    """Return what is in a file of grades, and what to know before anybody imports it.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    lines : int
+        Of how many of them the file has a line.
+    file : object
+        Its name.
+    """
+    failed = [result.student for result in results if result.problem]
+    waiting = figures(results)["to_read"]
+    texts = [f"{lines} student{'' if lines == 1 else 's'} in {file}."]
+    if failed:
+        fate = "Left out" if lines < len(results) else "In it without points"
+        texts.append(f"{fate}, because the work has no grade: {len(failed)} ({named(failed)}).")
+    if waiting:
+        texts.append(
+            f"{waiting} {_have(waiting)} an answer that waits to be read: the "
+            "points are not final. Read the answers in formgrader, give the command grade once "
+            "more, then export again."
+        )
+    return "\n".join(texts)
 
 
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
@@ -92,8 +124,18 @@ def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
     names = sorted(set(known) - set(handed_in))
     if not names:
         return ""
-    shown = ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
-    return f"Nothing was handed in by {len(names)} of the class: {shown}."
+    return f"Nothing was handed in by {len(names)} of the class: {named(names)}."
+
+
+def named(students: Sequence[str]) -> str:
+    """Return the names in a list, the first of them if they are many.
+
+    Examples
+    --------
+    >>> named(["ada", "ben"])
+    'ada, ben'
+    """
+    return ", ".join(students[:MOST_NAMES]) + (", …" if len(students) > MOST_NAMES else "")
 
 
 def deadline(due: datetime | None, results: Sequence[Result]) -> str:
@@ -104,5 +146,5 @@ def deadline(due: datetime | None, results: Sequence[Result]) -> str:
     text = f"Due {due_dates.told(due, due_dates.zone_of(configuration()))}."
     if late:
         penalised = sum(entry.late_penalty > 0 for entry in late)
-        text += f" {len(late)} came later; {penalised} of them lose points for it."
+        text += f" {len(late)} came later, of them {penalised} with a penalty."
     return text

@@ -151,7 +151,7 @@ def unpack(frame: bytes | bytearray, *, most_bytes: int) -> Any:
     text = bytes(view[:length])
     if _has_too_many_parts(text):
         raise WireError("the frame has too many parts")
-    reader = _Reader(view[length:])
+    reader = _Reader(view[length:], most_bytes)
     try:
         value = reader.value(json.loads(text, parse_constant=_refuse, object_pairs_hook=_refuse))
     except WireError:
@@ -168,7 +168,7 @@ class _Writer:
     def __init__(self, most_bytes: int, strict: bool) -> None:
         self.blobs: list[bytes] = []
         self.size = 0
-        self._most_bytes = most_bytes
+        self._most_bytes = self._left = most_bytes
         self._strict = strict
         self._parts = 0
         self._opaque_left = _MOST_OPAQUE
@@ -211,13 +211,15 @@ class _Writer:
     def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
             return self._opaque(value, type(value).__name__)
-        if array.nbytes + _NPY_HEADER > self._most_bytes - self.size:
+        extent = _extent(array.shape, array.itemsize)
+        if extent + _NPY_HEADER > self._left:
             raise TooLarge(f"more than {self._most_bytes / 2**20:g} MiB")
         stream = io.BytesIO()
         npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
         blob = stream.getvalue()
         self.blobs.append(blob)
         self.size += len(blob)
+        self._left -= max(len(blob), extent)
         return [tag, len(blob)]
 
     def _opaque(self, value: Any, name: str) -> Any:
@@ -232,8 +234,9 @@ class _Writer:
 class _Reader:
     """Makes the value of a tree that nobody vouches for."""
 
-    def __init__(self, arrays: memoryview) -> None:
+    def __init__(self, arrays: memoryview, most_bytes: int) -> None:
         self._arrays = arrays
+        self._left = most_bytes
         self._at = 0
         self._parts = 0
         self._opaque_left = _MOST_OPAQUE
@@ -296,6 +299,9 @@ class _Reader:
             raise WireError("the frame has an array that is none of numbers")
         if math.prod(shape) * dtype.itemsize != length - stream.tell():
             raise WireError("the frame has an array that is not as large as it says")
+        self._left -= max(length, _extent(shape, dtype.itemsize))
+        if self._left < 0:
+            raise WireError("the frame has arrays of too many rows")
         data = blob[stream.tell() :]
         if dtype.kind == "b":  # any byte but 0 and 1 would be neither True nor False
             flat = np.frombuffer(data, dtype=np.uint8) != 0
@@ -310,6 +316,15 @@ class _Reader:
         if not all(fits(field) for fits, field in zip(checks, fields, strict=True)):
             raise WireError(f"the frame has a {tag} that is none")
         return kind(*fields)
+
+
+def _extent(shape: tuple[int, ...], itemsize: int) -> int:
+    """Return how many bytes an array counts.
+
+    An axis of size 0 counts as one of size 1: an array of a billion empty rows has no bytes, and
+    a billion rows when somebody goes through it.
+    """
+    return math.prod(max(size, 1) for size in shape) * itemsize
 
 
 def _has_too_many_parts(text: bytes) -> bool:

@@ -42,6 +42,25 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def cores_of(place: int, number: int) -> set[int]:
+    """Return the cores of one of several workers, as many for each; all where none can be chosen.
+
+    What a worker starts stays on its cores. So a job that keeps them busy takes no time from a
+    job beside it, whose time is limited.
+
+    Parameters
+    ----------
+    place : int
+        Which worker, from 0.
+    number : int
+        How many there are.
+    """
+    if not hasattr(os, "sched_getaffinity"):
+        return set()
+    cores = sorted(os.sched_getaffinity(0))
+    return set(cores[place % len(cores) :: number])
+
+
 def resolve(path: str) -> Callable[[Mapping[str, Any]], str]:
     """Return the function that ``module:name`` stands for.
 
@@ -73,7 +92,7 @@ class LocalWorkers:
     function : str
         ``module:name`` of a function that takes a dict and returns a str.
     number : int, optional
-        Default: one a core.
+        Default: one a core. Each has cores of its own while there are enough of them.
     seconds : float
         After this long on one job a worker is killed and counts as dead.
     warm : (str, mapping), optional
@@ -142,7 +161,8 @@ class LocalWorkers:
                 done = worker.reply(task)
                 if not worker.alive:
                     worker.stop()
-                    self._workers[self._workers.index(worker)] = self._start()
+                    place = self._workers.index(worker)
+                    self._workers[place] = self._start(place)
                 if done.result is None and task.attempts < ATTEMPTS:
                     again.append(task)
                 else:
@@ -150,15 +170,18 @@ class LocalWorkers:
 
     def _start_all(self) -> None:
         try:
-            for _ in range(self.number):
-                self._workers.append(self._start())
+            for place in range(self.number):
+                self._workers.append(self._start(place))
         except Exception as problem:  # this is a thread of its own; `run` raises it
             self._not_started = problem
 
-    def _start(self) -> _Worker:
+    def _start(self, place: int) -> _Worker:
         ours, theirs = self._context.Pipe()
         process = self._context.Process(
-            target=_work, args=(theirs, self.function, self.warm), daemon=True, name="grader-worker"
+            target=_work,
+            args=(theirs, self.function, self.warm, cores_of(place, self.number)),
+            daemon=True,
+            name="grader-worker",
         )
         process.start()
         theirs.close()
@@ -252,9 +275,15 @@ def _end(process: Any) -> str:
 
 
 def _work(
-    pipe: connection.Connection, function: str, warm: tuple[str, Mapping[str, Any]] | None
+    pipe: connection.Connection,
+    function: str,
+    warm: tuple[str, Mapping[str, Any]] | None,
+    cores: set[int],
 ) -> None:
     """Do jobs until nobody asks for more. This runs in the worker."""
+    if cores:
+        with contextlib.suppress(OSError):  # one was taken away since
+            os.sched_setaffinity(0, cores)
     # The one who grades stops a run with Ctrl-C; the parent then ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if warm:

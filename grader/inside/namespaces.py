@@ -5,8 +5,9 @@ other processes, network, using more processes, memory or disk than allowed, and
 anything behind, since all of it ends with the first process of its namespace.
 
 Does not defend against: faults of the kernel itself (`system_calls` makes their surface
-smaller); heavy use of all processors until a deadline ends it; memory that the kernel holds in
-pipes and local sockets, of which the limits on files and processes allow some hundred MiB.
+smaller); heavy use of its worker's processors until a deadline ends it; memory that the kernel
+holds in pipes and local sockets, of which the limits on files and processes allow some hundred
+MiB.
 
 Outside of bubblewrap, with no isolation asked for, only the limits hold.
 """
@@ -127,6 +128,9 @@ def set_limits(limits: Limits, own_memory: int, own_size: int, *, isolated: bool
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
         resource.setrlimit(resource.RLIMIT_SIGPENDING, (256, 256))
+    # The judge may have started the warm process while it had a limit of its own.
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk_mib * _MIB,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))

@@ -1,10 +1,12 @@
 """System calls that a submission cannot make: a seccomp filter.
 
 Defends against: making namespaces of its own, memory that no limit counts (memfd_create, System
-V shared memory and queues), sockets of any kind but local ones (a virtual machine's vsock is
-in no network namespace), names of sockets (the one over which a submission is asked belongs to
-the network of whoever grades), looking into other processes, and parts of the kernel that have
-had more than their share of faults (io_uring, bpf, keys, userfaultfd).
+V shared memory and queues, pages that are nobody's file and shared or huge), more than a
+submission's share of the processors (other ones than its worker's; further sessions, each of
+which the kernel gives as much as all of this one), sockets of any kind but local ones (a virtual
+machine's vsock is in no network namespace), names of sockets (the one over which a submission is
+asked belongs to the network of whoever grades), looking into other processes, and parts of the
+kernel that have had more than their share of faults (io_uring, bpf, keys, userfaultfd).
 
 Does not defend against: what the remaining calls do. It is a second wall behind the namespaces,
 and stands on x86-64 and 64-bit ARM only.
@@ -60,6 +62,8 @@ _NUMBERS = {  # of each call on x86-64 and on 64-bit ARM
     "quotactl": (179, 60),
     "reboot": (169, 142),
     "request_key": (249, 218),
+    "sched_setaffinity": (203, 122),
+    "setsid": (112, 157),
     "semget": (64, 190),
     "setns": (308, 268),
     "shmget": (29, 194),
@@ -69,16 +73,20 @@ _NUMBERS = {  # of each call on x86-64 and on 64-bit ARM
     "unshare": (272, 97),
     "userfaultfd": (323, 282),
 }
-_CLONE, _CLONE3, _SOCKET = (56, 220), (435, 435), (41, 198)
+_CLONE, _CLONE3, _SOCKET, _MMAP = (56, 220), (435, 435), (41, 198), (9, 222)
 
 #: Of each machine: its place in the pairs above and the kernel's name of its calls.
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 _NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW… flag
+# Of mmap. What is shared stays in memory after a process has let go of it, where none of its
+# own figures counts it; a file's pages count with the files.
+_SHARED, _NO_FILE, _HUGE = 0x01, 0x20, 0x40000
 _X32 = 0x40000000  # on x86-64, numbers from here on are a second way to make each call
 
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
-_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # where they stand in what a filter sees
+# Where they stand in what a filter sees.
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _SET_SECCOMP, _FILTER = 22, 2
 
@@ -106,7 +114,7 @@ def forbid_system_calls(libc: ctypes.CDLL) -> None:
 def _program(which: int, architecture: int) -> bytes:
     """Return the filter in the kernel's form: eight bytes a step."""
     forbidden = sorted(numbers[which] for numbers in _NUMBERS.values())
-    refuse = _RETURN, 0, 0, _FAIL | errno.EPERM
+    refuse, allow = (_RETURN, 0, 0, _FAIL | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
     steps = [
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, architecture),
@@ -120,14 +128,26 @@ def _program(which: int, architecture: int) -> bytes:
     # A C library that finds no clone3 takes clone, whose flags a filter can see.
     steps += [(_EQUAL, 0, 1, _CLONE3[which]), (_RETURN, 0, 0, _FAIL | errno.ENOSYS)]
     steps += [
-        (_EQUAL, 0, 3, _CLONE[which]),
+        (_EQUAL, 0, 4, _CLONE[which]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_ANY_BIT, 0, 4, _NEW_NAMESPACES),
+        (_ANY_BIT, 0, 1, _NEW_NAMESPACES),
         refuse,
-        (_EQUAL, 0, 2, _SOCKET[which]),
+        allow,
+    ]
+    steps += [
+        (_EQUAL, 0, 6, _MMAP[which]),
+        (_LOAD, 0, 0, _FOURTH_ARGUMENT),
+        (_ANY_BIT, 2, 0, _HUGE),
+        (_ANY_BIT, 0, 2, _NO_FILE),
+        (_ANY_BIT, 0, 1, _SHARED),
+        refuse,
+        allow,
+    ]
+    steps += [
+        (_EQUAL, 0, 3, _SOCKET[which]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_EQUAL, 0, 1, socket.AF_UNIX),
-        (_RETURN, 0, 0, _ALLOW),
+        (_EQUAL, 1, 0, socket.AF_UNIX),
         refuse,
+        allow,
     ]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)

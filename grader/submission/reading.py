@@ -20,13 +20,20 @@ from grader.submission.wording import Remarks, listed
 MOST_VALUES = 1_000_000
 #: The most cells in a notebook. The largest assignment has some 40.
 MOST_CELLS = 1000
+#: The most text of a cell, in MiB of UTF-8, pictures apart that stand in it as text.
+MOST_MIB = 1
+#: The most lines of all cells. Each costs some 100 bytes when the notebook is written.
+MOST_LINES = 200_000
 
 #: Pictures that a text cell may hold.
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 CODE, MARKDOWN, RAW = "code", "markdown", "raw"
 
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+# A text, to its end or that of the file, or what goes before a value. Nothing is tried twice.
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[{,]', re.DOTALL)
+_PICTURE = re.compile(r"data:image/[\w.+-]{1,40};base64,[A-Za-z0-9+/=]++")
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 _CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -165,12 +172,17 @@ def _check_number_of_values(text: str) -> None:
     """Raise `Unreadable` for JSON that would take too much memory."""
     if sum(map(text.count, "[{,")) <= MOST_VALUES:
         return
-    outside = _STRING.sub("", text)  # brackets and commas in texts cost nothing
-    if sum(map(outside.count, "[{,")) > MOST_VALUES:
-        raise Unreadable(
-            f"the file holds more than {MOST_VALUES:,} values, the most that is read. "
-            "Clear the outputs, save and hand in again"
-        )
+    values = texts = 0
+    for token in _TOKEN.finditer(text):  # brackets and commas in texts cost nothing
+        if text[token.start()] == '"':
+            texts += 1
+        else:
+            values += 1
+        if values > MOST_VALUES or texts > 2 * MOST_VALUES:  # a key and a value at each
+            raise Unreadable(
+                f"the file holds more than {MOST_VALUES:,} values, the most that is read. "
+                "Clear the outputs, save and hand in again"
+            )
 
 
 def _short_number(digits: str) -> int:
@@ -206,11 +218,33 @@ def _cells(notebook: Mapping[str, Any], remarks: list[str]) -> list[Cell]:
     odd = Remarks()
     cells = [_cell(cell, f"number {number}", odd) for number, cell in enumerate(found, start=1)]
     remarks += odd.sentences()
+    _check_size_of_cells(cells)
     if any("\r" in cell.text for cell in cells if cell):
         remarks.append("Lines ended as on Windows; they were made to end as here.")
     if any(_LONE_SURROGATE.search(cell.text) for cell in cells if cell):
         remarks.append("Broken characters were replaced by �.")
     return [_cleaned(cell) for cell in cells if cell]
+
+
+def _check_size_of_cells(cells: list[Cell | None]) -> None:
+    """Raise `Unreadable` for what would take too much memory as a notebook."""
+    lines = 0
+    for number, cell in enumerate(cells, start=1):
+        if cell is None:
+            continue
+        text = _PICTURE.sub("", cell.text) if "data:image/" in cell.text else cell.text
+        mib = len(text.encode("utf-8", "surrogatepass")) / 2**20
+        if mib > MOST_MIB:
+            raise Unreadable(
+                f"the cell number {number} holds {mib:.2f} MiB of text, more than the {MOST_MIB} "
+                "MiB that is read. Take out of it what is no answer, save and hand in again"
+            )
+        lines += sum(map(cell.text.count, _LINE_ENDS))
+    if lines > MOST_LINES:
+        raise Unreadable(
+            f"the cells have {lines:,} lines together, more than the {MOST_LINES:,} that are "
+            "read. Take out what is no answer, save and hand in again"
+        )
 
 
 def _cell(found: Any, name: str, odd: Remarks) -> Cell | None:

@@ -134,7 +134,7 @@ def pack(course: Course, files: dict[str, bytes]) -> None:
 
 class TestClassList:
     def test_the_list_in_the_guide_is_imported_letter_by_letter(self, guide, course):
-        shown = re.search(r"^```\n(id,.*?)^```", guide, re.MULTILINE | re.DOTALL)[1]
+        shown = re.search(r"^```text\n(id,.*?)^```", guide, re.MULTILINE | re.DOTALL)[1]
         assert ROSTER.startswith(shown)
         with course.gradebook() as gradebook:
             found = {s.id: (s.first_name, s.last_name, s.lms_user_id) for s in gradebook.students}
@@ -174,7 +174,7 @@ class TestLateWork:
         said = course.grade()
 
         assert "Due 2026-03-02 23:59 CET (2026-03-02 22:59 UTC)." in said
-        assert "2 came later; 2 of them lose points for it." in said
+        assert "2 came later, of them 2 with a penalty." in said
         assert "Nothing was handed in by 1 of the class: zoe." in said
         assert re.search(r"^ada +12\.6 of 20 +to read, 31 min late", said, re.MULTILINE)
         assert re.search(r"^ruth +4 of 20 +graded, 1 d late", said, re.MULTILINE)

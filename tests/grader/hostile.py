@@ -334,7 +334,8 @@ for folder in {*site.getsitepackages(), sysconfig.get_path("purelib"), os.path.e
     "a process that stays behind": Hostile("""
 import os, time
 if os.fork() == 0:
-    os.setsid()
+    try: os.setsid()
+    except OSError: pass
     if os.fork() == 0:
         while True:
             time.sleep(1)
@@ -384,7 +385,7 @@ print("done")
 
 EXHAUSTION = {
     "a cell that never ends": Hostile(
-        "while True: pass", says="was stopped after 2 s", endless=True
+        "while True: pass", says="was stopped after 2 s", remark=True, endless=True
     ),
     "a cell that never ends and takes no for an answer": Hostile(
         """
@@ -395,10 +396,11 @@ while True:
         pass
 """,
         says="was stopped after 2 s",
+        remark=True,
         endless=True,
     ),
     "a cell that sleeps": Hostile(
-        "import time\ntime.sleep(1000)", says="was stopped after 2 s", endless=True
+        "import time\ntime.sleep(1000)", says="was stopped after 2 s", remark=True, endless=True
     ),
     "a function that never ends": Hostile(
         """
@@ -407,6 +409,7 @@ def endless(*args):
 score_matrix = softmax = attention = endless
 """,
         says="did not return within",
+        remark=True,
         endless=True,
     ),
     "a function that ignores every signal": Hostile(
@@ -456,12 +459,62 @@ time.sleep(1.5)
 """,
         says="emory",
     ),
+    "shared memory that it lets go of": Hostile(
+        """
+import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+def hoard(mib, flags, file=-1):
+    at = libc.mmap(None, mib << 20, 3, flags, file, 0)
+    if at is None or at == ctypes.c_void_p(-1).value:
+        return print("refused", ctypes.get_errno())
+    libc.memset(at, 1, mib << 20)
+    libc.madvise(at, mib << 20, 4)
+for _ in range(8):
+    hoard(128, 0x21)
+hoard(128, 0x23)
+hoard(128, 1, os.open("/dev/zero", os.O_RDWR))
+""",
+        says="refused 1\n" * 9,
+    ),
+    "rows without end that are empty": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "reading": "import numpy as np\nshare = rest = favourites = np.zeros((2**30, 0))",
+            "score-matrix": "def score_matrix(q, k): return np.zeros((2**30, 0))",
+        },
+        says="its result is too large to look at: more than",
+    ),
+    "thirty million small numbers": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "reading": "import numpy as np\nshare = rest = favourites = np.ones(30_000_000, 'i1')",
+        },
+        says="(30000000,)",
+    ),
     "processes without end": Hostile(
         """
 import os
 while True: os.fork()
 """,
         says="",
+    ),
+    "every processor, by many processes": Hostile(
+        """
+import os, time
+for _ in range(20):
+    if os.fork() == 0:
+        for leave in (os.setsid, lambda: os.sched_setaffinity(0, range(64))):
+            try: leave()
+            except OSError: pass
+        while True: pass
+time.sleep(3)
+print("went on")
+""",
+        says="went on",
     ),
     "threads without end": Hostile(
         """
@@ -486,15 +539,21 @@ while True:
 """,
         says="Error",
     ),
-    "a flood on stdout": Hostile("while True: print('x' * 10**6)", says="xxx", endless=True),
+    "a flood on stdout": Hostile(
+        "while True: print('x' * 10**6)", says="xxx", remark=True, endless=True
+    ),
     "a flood on stderr": Hostile(
-        "import sys\nwhile True: print('x' * 10**6, file=sys.stderr)", says="xxx", endless=True
+        "import sys\nwhile True: print('x' * 10**6, file=sys.stderr)",
+        says="xxx",
+        remark=True,
+        endless=True,
     ),
     "a flood past Python": Hostile(
         """
 import os
 while True: os.write(1, b"x" * 10**6)
 """,
+        remark=True,
         endless=True,
     ),
     "pictures without end": Hostile(
@@ -504,6 +563,7 @@ class Picture:
     def _repr_png_(self): return b"\\x89PNG\\r\\n\\x1a\\n" + bytes(10**6)
 while True: display(Picture())
 """,
+        remark=True,
         endless=True,
     ),
     "a flood from a function": Hostile(
@@ -513,6 +573,7 @@ def noisy(*args):
 score_matrix = softmax = attention = noisy
 """,
         says="did not return within",
+        remark=True,
         endless=True,
     ),
     "a result of gigabytes": Hostile(

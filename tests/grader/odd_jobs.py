@@ -31,6 +31,8 @@ def obey(job: Mapping[str, Any]) -> str:
         raise ValueError(argument)
     if order == "cannot":
         raise CannotWork(argument)
+    if order == "cores":
+        return str(sorted(os.sched_getaffinity(0)))
     if order == "sleep":
         time.sleep(argument)
     if order == "exit":

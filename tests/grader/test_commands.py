@@ -13,8 +13,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader import actions, commands, gradebook, journal
-from grader.course import EXERCISES, ROOT, configuration
+from grader import actions, commands, gradebook, journal, pipeline
+from grader.course import EXERCISES, ROOT, SOLUTIONS, configuration
+from tests.grader.rows import rows
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
@@ -77,20 +78,30 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert "bo: Found 'Dot Products (1).ipynb', taken for dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
     assert "7 could not be graded." in out
-    rows = grades(tmp_path)
-    assert {s for s, row in rows.items() if row["score"] == "0.0"} == {"ada", "bo"}
+    lines = grades(tmp_path)
+    assert {s for s, row in lines.items() if row["score"] == "0.0"} == {"ada", "bo"}
     for student in NO_NOTEBOOKS:
-        assert rows[student]["status"].startswith("failed: the file "), student
-        assert rows[student]["score"] == ""
-    assert rows["cleo"]["status"].startswith("failed: found 'a.ipynb' and 'b.ipynb'")
-    assert rows["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
+        assert lines[student]["status"].startswith("failed: the file "), student
+        assert lines[student]["score"] == ""
+    assert lines["cleo"]["status"].startswith("failed: found 'a.ipynb' and 'b.ipynb'")
+    assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
 
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
-    assert (status, out) == (0, f"9 students in {tmp_path / 'grades-moodle.csv'}.\n")
+    path = tmp_path / "grades-moodle.csv"
+    left_out = "bytes, cells-are-a-number, cleo, dan, empty, list, text"
+    assert (status, out) == (
+        0,
+        f"2 students in {path}.\nLeft out, because the work has no grade: 7 ({left_out}).\n",
+    )
+    assert [line.split(",")[0] for line in path.read_text(encoding="utf-8").splitlines()] == [
+        '"username"',
+        '"ada"',
+        '"bo"',
+    ]
     status, out, _ = run("report")
     assert (status, out) == (0, f"{tmp_path / 'report-dot-products.html'}\n")
     assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
@@ -110,12 +121,59 @@ def test_a_file_that_is_no_notebook_leaves_nothing_of_an_earlier_grading(hand_in
     assert [path.name for path in (tmp_path / "feedback" / "dora").iterdir()] == ["another"]
 
 
+def test_a_fault_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_path, monkeypatch):
+    """One misspelled name, which every submission meets."""
+    for student in ("ada", "bo"):
+        hand_in(student, STUB)
+    assert run("grade")[0] == 0
+    with Gradebook(gradebook.database(tmp_path)) as book:
+        grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+        grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
+        book.db.commit()
+    assert run("grade")[0] == 0  # the page and grades.csv have the points
+    kept = ("feedback", "autograded", "grades.csv", f"graded-{ASSIGNMENT}.jsonl")
+    files = {path: path.read_bytes() for name in kept for path in files_in(tmp_path / name)}
+    before = rows(gradebook.database(tmp_path))
+    right = (SOLUTIONS / ASSIGNMENT / NOTEBOOK).read_text(encoding="utf-8")
+    word = 'check.part(\\"softmax of large scores\\"'
+    assert right.count(word) == 1
+    folder = tmp_path / "solutions" / ASSIGNMENT
+    folder.mkdir(parents=True)
+    (folder / NOTEBOOK).write_text(
+        right.replace(word, word.replace("check", "checks")), encoding="utf-8"
+    )
+    monkeypatch.setattr(pipeline, "SOLUTIONS", tmp_path / "solutions")
+
+    status, out, err = run("grade")
+
+    assert (status, out) == (2, "")
+    assert err.startswith(
+        f"{ASSIGNMENT}: the test cell softmax-tests raised NameError: name 'checks' is not defined."
+    )
+    assert f"Mend the cell in solutions/{ASSIGNMENT}/{NOTEBOOK}, then give the command" in err
+    found = rows(gradebook.database(tmp_path))
+    assert {name: found[name] for name in found if name != "source cells"} == {
+        name: before[name] for name in before if name != "source cells"
+    }
+    assert files == {path: path.read_bytes() for name in kept for path in files_in(tmp_path / name)}
+
+    (folder / NOTEBOOK).write_text(right, encoding="utf-8")
+    status, out, _ = run("grade")
+    assert (status, out.splitlines()[1].split()) == (0, ["ada", "1.5", "of", "20", "graded"])
+
+
+def files_in(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+
+
 def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, tmp_path):
     notebook = nbformat.reads(STUB.decode("utf-8"), as_version=4)
     next(cell for cell in notebook.cells if cell.id == "in-words").source = "Because."
     hand_in("ada", nbformat.writes(notebook).encode("utf-8"))
     assert run("autograde")[0] == 0
     assert not (tmp_path / "feedback").exists()
+    assert "\n1 has an answer that waits to be read: the points" in run("export")[1]
     with Gradebook(gradebook.database(tmp_path)) as book:
         grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
         assert grade.needs_manual_grade
@@ -125,6 +183,7 @@ def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, t
     assert grades(tmp_path)["ada"]["in-words"] == "1.5"
     page = tmp_path / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "Score: 1.5 / 20.0" in page.read_text(encoding="utf-8")
+    assert run("export")[1] == f"1 student in {tmp_path / 'grades.csv'}.\n"
 
 
 def test_the_gradebook_is_the_configurations_or_that_of_another_folder(tmp_path, monkeypatch):

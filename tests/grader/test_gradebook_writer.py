@@ -225,6 +225,44 @@ def test_a_failed_verdict_leaves_no_row_of_an_earlier_one(both):
     assert rows(ours) == rows(theirs)
 
 
+def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_back(both):
+    ours, theirs = both
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    write(ours, CLASS, late=True)
+    for entered in CLASS:
+        stock(theirs, entered, late=True)
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+            grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 1.5, 0.5, False
+            book.find_comment("softmax", ASSIGNMENT, ASSIGNMENT, "bo").manual_comment = "Good."
+            book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, "cy").flagged = True
+            book.db.commit()
+            book.grant_extension(ASSIGNMENT, "ed", days=2)
+    by_hand = ["ada", "bo", "cy", "ed"]
+    failed = [Entered(Verdict(ASSIGNMENT, student, FAILED)) for student in (*by_hand, "dee")]
+    write(ours, failed[:2], failed[2:], late=True)
+
+    found = gradebook.read(ours, ASSIGNMENT)
+    assert set(found) == {*by_hand, "flo"}
+    assert found["flo"].judged
+    for student in by_hand:
+        entry = found[student]
+        assert not entry.judged
+        assert sorted(entry.to_read) == sorted(entry.points)  # nothing of it is graded
+        assert entry.scores == ({"in-words": 2.0} if student == "ada" else {})
+        assert entry.comments == ({"softmax": "Good."} if student == "bo" else {})
+
+    # With nbgrader, which keeps all of it, nothing has happened in between.
+    again = [Entered(verdict(entered.verdict.student, share=0.25)) for entered in CLASS]
+    write(ours, again, late=True)
+    for entered in again:
+        stock(theirs, entered, late=True)
+    assert rows(ours) == rows(theirs)
+
+
 def test_a_batch_is_entered_whole_or_not_at_all(both):
     ours, _ = both
     before = rows(ours)

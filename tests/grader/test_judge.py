@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import nbformat
 import pytest
@@ -132,6 +133,16 @@ class TestStopped:
         assert verdict.scores["attention-tests"] == 0
         assert verdict.scores["shapes-tests"] == 2
         assert "did not return within 1 s" in verdict.notebook
+        assert verdict.remarks == (
+            "softmax was stopped: it did not return within 1 s.",
+            "attention was stopped: it did not return within 1 s.",  # it calls softmax
+        )
+        assert verdict.status == REMARKS
+
+    def test_a_cell_that_hangs_is_told_with_its_limit(self, judged, right):
+        verdict = judged(right | {"softmax": right["softmax"] + "\nimport time\ntime.sleep(60)"})
+        assert verdict.remarks == ("The cell softmax was stopped: it did not return within 2 s.",)
+        assert verdict.score == 18
 
     def test_a_cell_that_ends_the_process_is_left_out_and_the_rest_goes_on(self, judged, right):
         answer = right["softmax"] + "\nimport os\nos._exit(3)"
@@ -207,22 +218,54 @@ class TestMarks:
         ],
     )
     def test_a_fault_of_a_test_cell_is_for_the_instructor(self, last, told, sandbox, source):
-        notebook = nbformat.reads(source.decode(), as_version=4)
-        cell = next(cell for cell in notebook.cells if cell.id == "score-matrix-tests")
-        cell.source = cell.source.replace("check.finish()", last)
-        changed = nbformat.writes(notebook).encode()
-        verdict = grade(
-            changed,
-            changed,
-            assignment=ASSIGNMENT,
-            student="ada",
-            seed=1,
-            limits=LIMITS,
-            sandbox=sandbox,
+        changed = with_first_test(source, lambda test: test.replace("check.finish()", last))
+        with pytest.raises(CourseError, match=re.escape(told)) as fault:
+            grade_with(sandbox, changed, changed)
+        assert str(fault.value).startswith("the test cell score-matrix-tests ")
+
+    def test_a_fault_that_one_submission_alone_meets_fails_that_one(self, sandbox, source):
+        trap = "assert globals().get('learner_id') != 'eve', 'no eve'\n"
+        changed = with_first_test(source, lambda test: trap + test)
+        assert grade_with(sandbox, changed, changed).status == GRADED
+
+        def by_eve(notebook):
+            cell = next(cell for cell in notebook.cells if cell.id == "learner-id")
+            cell.source = "learner_id = 'eve'"
+
+        verdict = grade_with(sandbox, changed, with_change(changed, by_eve))
+        assert (verdict.status, verdict.scores) == (FAILED, {})
+        assert verdict.reason.startswith(
+            "the test cell score-matrix-tests raised AssertionError: no eve. The model answers "
         )
-        assert verdict.status == FAILED
-        assert told in verdict.reason
-        assert verdict.scores == {}
+
+
+def with_change(source: bytes, change) -> bytes:
+    """Return a notebook with a change."""
+    notebook = nbformat.reads(source.decode(), as_version=4)
+    change(notebook)
+    return nbformat.writes(notebook).encode()
+
+
+def with_first_test(source: bytes, change) -> bytes:
+    """Return an instructor's notebook with a change of the text of its first test cell."""
+
+    def change_cell(notebook):
+        cell = next(cell for cell in notebook.cells if cell.id == "score-matrix-tests")
+        cell.source = change(cell.source)
+
+    return with_change(source, change_cell)
+
+
+def grade_with(sandbox: Sandbox, source: bytes, submitted: bytes) -> Verdict:
+    return grade(
+        source,
+        submitted,
+        assignment=ASSIGNMENT,
+        student="ada",
+        seed=1,
+        limits=LIMITS,
+        sandbox=sandbox,
+    )
 
 
 def test_seeds_differ_between_submissions():

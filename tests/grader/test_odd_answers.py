@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
+from attn_lib.checks import Checks
 from attn_lib.checks.drawings import Curve, Drawing
 from attn_lib.checks.observation import Observation, StandIn
 from grader.course import SOLUTIONS, assignments
 from grader.judge import LEARNER_ID, _judge_cell
+from grader.limits import Limits
 from grader.source import read_source
 from grader.wire import Opaque
 
@@ -48,6 +53,41 @@ class Gives(StandIn):
         return Observation(self.results[-1])
 
 
+@pytest.mark.parametrize("assignment", assignments())
+def test_what_a_test_cell_saw_is_gone_after_it(assignment):
+    """At once, not when Python next looks for what holds itself."""
+    source = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes())
+    gc.collect()
+    gc.disable()
+    try:
+        for cell in filter(source.is_test, source.stub.cells):
+            answers = {name: np.ones(7) for name in source.names} | {LEARNER_ID: "ada"}
+            seen = [weakref.ref(value) for value in answers.values() if not isinstance(value, str)]
+            _judge_cell(cell, answers, 1, 1, Limits())
+            answers.clear()
+            assert [value() for value in seen] == [None] * len(seen)
+    finally:
+        gc.enable()
+
+
+def test_a_condition_is_not_asked_of_what_has_another_form():
+    asked = []
+    check = Checks({"rows": np.zeros((5, 0)), "other": 1.0})
+    check.part("rows", points=1)
+    check.form("rows", (4,))
+    check.holds("rows", asked.append, "each row occurs once.")
+    check.holds("other", lambda other: other < 0, "it is negative.")
+    check.part("rows again, of any form", points=1)
+    check.holds("rows", lambda rows: rows.shape == (5, 0), "there are five.")
+    assert asked == []
+    first, second = check.parts
+    assert [result.message for result in first.results] == [
+        "expected shape (4,), got (5, 0).",
+        "it is negative.",
+    ]
+    assert second.passed
+
+
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NaN is not compared in vain
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("assignment", assignments())
@@ -58,7 +98,7 @@ def test_it_earns_no_full_marks_and_breaks_nothing(assignment, name):
     for answer, learner_id in ((odd, odd), *((function, "ada") for function in functions)):
         answers = dict.fromkeys(source.names, answer) | {LEARNER_ID: learner_id}
         for cell in filter(source.is_test, source.stub.cells):
-            (output,) = _judge_cell(cell, answers, 1, 1)[-1:]
+            (output,) = _judge_cell(cell, answers, 1, 1, Limits())[-1:]
             if output.output_type == "error":
                 assert len(output.evalue) < 60_000
             else:  # an empty drawing may have its labels

@@ -180,6 +180,42 @@ def test_a_re_grade_that_fails_leaves_no_score(room):
     assert room.scores() == {"ada": None, "bo": 18, "cy": 9}
 
 
+@pytest.mark.parametrize("failing", ["no", "1.0 die", "1.0 raise=7"])
+def test_what_a_person_gave_outlasts_a_failure(room, failing):
+    for student in ("ada", "bo"):
+        room.hand_in(student, "0.5")
+    room.grade()
+    with Gradebook(room.run.db_url, "attention") as book:
+        for student in ("ada", "bo"):
+            grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, student)
+            grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
+        book.db.commit()
+        book.grant_extension(ASSIGNMENT, "ada", days=2)
+    before = rows(room.run.db_url)
+    assert room.scores() == {"ada": 10.5, "bo": 10.5}
+    room.hand_in("ada", failing)
+    for _ in range(2):  # a failure is tried again
+        assert room.grade() == ["ada"]
+        result = room.results()["ada"]
+        assert (result.score, result.entry) == (None, None)
+        assert result.status.startswith("failed: ")
+        assert result.problem
+        assert not room.graded("ada").exists()
+    assert room.scores()["bo"] == 10.5
+    room.hand_in("ada", "1.0")
+    assert room.grade() == ["ada"]
+    result = room.results()["ada"]
+    assert (result.score, result.status) == (19.5, "to read")  # once more, as nbgrader has it
+    assert result.entry.comments["in-words"] == "Good."
+    room.hand_in("ada", "0.5")
+    room.grade()
+    with Gradebook(room.run.db_url, "attention") as book:
+        book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada").needs_manual_grade = False
+        book.db.commit()
+    assert rows(room.run.db_url) == before
+
+
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_what_nbgrader_s_own_command_graded_after_a_failure_counts(room):
     room.hand_in("ada", "no")

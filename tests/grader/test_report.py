@@ -70,7 +70,34 @@ def test_items():
     assert (attention.full, attention.none) == (1, 1)
     # Scores (3, 3, 0, 0) and the rest (4, 2, 1, 0).
     assert softmax.discrimination == pytest.approx(0.8451542547)
-    assert (words.number, words.mean, words.discrimination) == (0, 0.0, None)
+    assert (words.number, words.waiting, words.points) == (0, 4, 2)
+    assert (softmax.waiting, softmax.tells, words.tells) == (0, True, False)
+
+
+def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(tmp_path):
+    path = tmp_path / "report.html"
+    known = [result(student, 3, points) for student, points in (("a", 0), ("b", 1), ("c", 4))]
+    for each, points in zip(known, (0.0, 1.0, 2.0), strict=True):
+        each.entry.scores["in-words"] = points
+
+    def row(results) -> list[str]:
+        write_report("dot-products", tmp_path, results, path)
+        line = re.search(r"<tr><td>in-words</td>.*?</tr>", path.read_text(encoding="utf-8"))[0]
+        return re.findall(r"<td[^>]*>(.*?)</td>", line)[1:]
+
+    # Points, mean, all points, no point, students, to read, discrimination.
+    assert row([*known, *CLASS[:3]]) == ["2", "", "1", "1", "3", "3", ""]
+    assert "hardest cell is attention-tests" in path.read_text(encoding="utf-8")
+    assert row([*known, *CLASS[:2]]) == ["2", "50%", "1", "1", "3", "2", "0.96"]
+
+
+def test_a_class_of_which_every_cell_waits_has_no_hardest_cell(tmp_path):
+    entry = Entry("ada", {}, dict(POINTS), list(POINTS))
+    path = tmp_path / "report.html"
+    write_report("dot-products", tmp_path, [Result("ada", entry)], path)
+    page = path.read_text(encoding="utf-8")
+    assert "The hardest cell" not in page
+    assert "<td>in-words</td>" in page
 
 
 def test_no_discrimination_where_all_are_alike():
@@ -116,7 +143,7 @@ def test_the_page(folder, tmp_path):
     assert "4 submissions graded, 1 lost no point, mean 3.25 of 9 points." in text
     assert "Scores of 4 students: from 0 to 7 of 9 points, median 3, mean 3.25." in text
     assert "The hardest cell is attention-tests: 44% of its points on average." in text
-    assert "softmax-tests 3 50% 2 2 4 0.85" in text
+    assert "softmax-tests 3 50% 2 2 4 0 0.85" in text
     assert "softmax-tests large 1 2 50%" in text
     assert "The most frequent mistake is no-scale: 2 of 4 students." in text
     assert "It leaves out the division by √d_k" in text

@@ -11,7 +11,7 @@ from grader import __main__ as commands
 from grader.export import neutral, write_csv
 from grader.gradebook import Entry, Learner
 from grader.results import Result
-from grader.summary import figures, remarks, sentence, table
+from grader.summary import exported, figures, remarks, sentence, table
 
 POINTS = {"a-tests": 2.0, "b-tests": 3.0, "words": 1.0}
 
@@ -53,7 +53,7 @@ def test_figures():
     }
     assert sentence(figures(RESULTS)) == (
         "3 submissions graded, 2 lost no point, mean 4.17 of 6 points. "
-        "1 have a written answer that waits to be read. 1 could not be graded."
+        "1 has a written answer that waits to be read. 1 could not be graded."
     )
 
 
@@ -95,10 +95,11 @@ def test_a_late_penalty_is_taken_off():
 
 def lines(tmp_path, form: str) -> list[str]:
     path = tmp_path / "grades.csv"
-    write_csv(RESULTS, list(POINTS), path, assignment="=masking", form=form)
+    number = write_csv(RESULTS, list(POINTS), path, assignment="=masking", form=form)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert len({len(row) for row in rows}) == 1
+    assert number == len(rows) - (2 if form == "canvas" else 1)
     return path.read_text(encoding="utf-8").splitlines()
 
 
@@ -135,6 +136,39 @@ def test_csv_for_moodle(tmp_path):
         '"bo","","",1.5,"Two cells were the same. =1+1"',
         '"\'=di","D ""x"", y","\'@Di",6.0,""',
     ]
+
+
+UNREAD = (
+    "1 has an answer that waits to be read: the points are not final. Read the answers in "
+    "formgrader, give the command grade once more, then export again."
+)
+
+
+@pytest.mark.parametrize(
+    ("of", "number", "told"),
+    [
+        (
+            RESULTS,
+            4,
+            "4 students in a.csv.\nIn it without points, because the work has no grade: 1 (cy).\n"
+            + UNREAD,
+        ),
+        (
+            RESULTS,
+            3,
+            "3 students in a.csv.\nLeft out, because the work has no grade: 1 (cy).\n" + UNREAD,
+        ),
+        (RESULTS[:1], 1, "1 student in a.csv.\n" + UNREAD),
+        (RESULTS[1:2], 1, "1 student in a.csv."),
+        (
+            RESULTS[:1] * 45,
+            45,
+            f"45 students in a.csv.\n{UNREAD.replace('1 has', '45 have')}",
+        ),
+    ],
+)
+def test_what_an_export_lacks_is_told(of, number, told):
+    assert exported(of, number, "a.csv") == told
 
 
 @pytest.mark.parametrize(

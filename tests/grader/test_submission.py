@@ -18,7 +18,7 @@ from attn_lib.checks import ChecksFailed
 from grader.course import EXERCISES, SOLUTIONS, assignments
 from grader.source import read_source
 from grader.submission import Unreadable, repair
-from grader.submission.reading import read
+from grader.submission.reading import _check_number_of_values, read
 from tests.grader.corpus.accidents import (
     ACCIDENTS,
     ANSWERS,
@@ -235,7 +235,7 @@ class TestRepair:
     def test_many_cells_without_marks_take_no_long_time(self, notebook, source):
         """They are 12 MiB; an ordinary notebook takes some milliseconds."""
         delete(notebook, *ANSWERS, *POINTS)
-        text = "a,b = b\n" * 2000
+        text = ("a,b = b; " * 10 + "\n") * 160
         notebook["cells"][3:3] = [own_cell(text + str(i), f"o{i}") for i in range(900)]
         data = dumped(notebook)
         assert len(data) > 10 * 2**20
@@ -313,6 +313,72 @@ class TestReading:
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert peak < 130 * 2**20
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '["' + r"\"," * 1_100_000,
+            '["' + r"\"," * 1_100_000 + '"]',
+            '["' + r"\n," * 3_000_000 + '"]',
+            '["' + "," * 3_000_000 + '"]' + '""' * 1_000_000,
+        ],
+        ids=["open", "closed", "escapes", "quotes"],
+    )
+    def test_values_are_counted_in_one_go_and_in_little_memory(self, text):
+        before = time.process_time()
+        tracemalloc.start()
+        _check_number_of_values(text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**20
+        assert time.process_time() - before < 20  # hours for the first, if each quote begins anew
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[" + "," * 1_000_001,
+            "{" * 1_000_001,
+            "[" + "[" * 1_000_000,
+            '["' + "," * 1_000_001 + '"' + '""' * 2_000_000,
+            '"' + "," * 1_000_001 + '"' + "," * 1_000_001 + '"',
+        ],
+        ids=["commas", "braces", "brackets", "texts", "beside a text"],
+    )
+    def test_too_many_values_are_refused(self, text):
+        with pytest.raises(Unreadable, match="more than 1,000,000 values"):
+            _check_number_of_values(text)
+
+    def test_what_stands_in_texts_is_no_value(self):
+        _check_number_of_values(json.dumps([',"{[\\'] * 400_000))
+        _check_number_of_values(json.dumps([{",": ","}] * 300_000))
+
+    def test_a_very_long_cell_is_refused_in_words(self, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == "softmax")
+        notebook["cells"][at]["source"] = "é" * 2**19
+        assert len(read(dumped(notebook)).cells[at].text) == 2**19
+        notebook["cells"][at]["source"] = "é" * (2**19 + 2**14)
+        says = f"the cell number {at + 1} holds 1.03 MiB of text, more than the 1 MiB that is read."
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+        notebook["cells"][at]["cell_type"] = "markdown"
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+
+    def test_a_picture_that_stands_in_a_text_makes_it_no_longer(self, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        text = f"![page](data:image/png;base64,{'iVBO' * 2**20}==) my answer"
+        notebook["cells"].append({"cell_type": "markdown", "source": text})
+        assert read(dumped(notebook)).cells[-1].text == text
+
+    @pytest.mark.parametrize("end", ["\n", "\r", "\f", "\u2028"])
+    def test_millions_of_lines_are_refused_in_words(self, end, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        notebook["cells"] += [own_cell(end * 50_000, f"o{i}") for i in range(4)]
+        says = r"the cells have 200,\d+ lines together, more than the 200,000 that are read"
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+        assert read(dumped(notebook | {"cells": notebook["cells"][:-1]})).cells
 
     def test_a_picture_of_the_file_s_own_words(self):
         with pytest.raises(Unreadable, match=r"it breaks off in line 3 \(Expecting value\)"):

@@ -188,6 +188,9 @@ def test_objects_that_lie_about_themselves_do_no_harm():
         ([np.zeros(MIB // 16)] * 3, "more than 1 MiB"),
         ("x" * 9 * MIB, "more than 8 MiB of text and lists"),
         ([object()] * 1001, "more than 1000 objects"),
+        (np.zeros((2**30, 0)), "more than 1 MiB"),
+        (np.zeros((0, 2**30), np.int8), "more than 1 MiB"),
+        ([np.zeros((2**15, 0))] * 5, "more than 1 MiB"),
     ],
 )
 def test_what_is_too_large_is_not_packed(value, says):
@@ -247,6 +250,8 @@ HOSTILE_ARRAYS = {
     "of a negative size": npy(F8 % "-1, -1", b"x" * 8),
     "of a size that is no number": npy(F8 % "'1'", b"x" * 8),
     "empty and endless": npy(F8 % f"0, {2**62}"),
+    "of a billion empty rows": npy(F8 % f"{2**30}, 0"),
+    "of more empty rows than may come": npy(F8 % f"{2**17 + 1}, 0"),
     "of objects": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b"x" * 8),
     "of text": npy("{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }", b"x" * 8),
     "of records": npy(
@@ -264,6 +269,12 @@ HOSTILE_FRAMES |= {
     f"an array {name}": frame_of(["array", len(array)], array)
     for name, array in HOSTILE_ARRAYS.items()
 }
+
+
+ROWS = npy(F8 % f"{2**15}, 0")
+HOSTILE_FRAMES["arrays of too many empty rows together"] = frame_of(
+    ["list", *[["array", len(ROWS)]] * 5], ROWS * 5
+)
 
 
 @pytest.mark.parametrize("frame", HOSTILE_FRAMES.values(), ids=HOSTILE_FRAMES.keys())
@@ -285,6 +296,14 @@ def test_the_most_that_is_let_through_costs_less_than_a_grader_may_use():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 150 * MIB
+
+
+def test_as_many_empty_rows_come_back_as_full_ones_might():
+    rows = np.zeros((2**15, 0))
+    assert [back.shape for back in there_and_back([rows] * 3)] == [(2**15, 0)] * 3
+    assert (
+        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), most_bytes=MIB)) == 4
+    )
 
 
 def test_truth_is_zero_or_one_whatever_the_bytes():

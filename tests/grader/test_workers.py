@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import re
 
 import pytest
 
-from grader.workers import CannotWork, Done, LocalWorkers
+from grader.workers import CannotWork, Done, LocalWorkers, cores_of
 
 DOUBLE = "tests.grader.odd_jobs:double"
 PROCESS = "tests.grader.odd_jobs:process"
@@ -86,16 +87,47 @@ def test_a_function_that_is_not_there_ends_the_run():
 def test_workers_that_cannot_be_started_end_the_run(monkeypatch):
     started = []
 
-    def start(self):
+    def start(self, place):
         started.append(self)
         if len(started) > 1:
             raise OSError("no more processes")
-        return real(self)
+        return real(self, place)
 
     real = LocalWorkers._start
     monkeypatch.setattr(LocalWorkers, "_start", start)
     with pytest.raises(CannotWork, match="expected 3 worker processes, could start 1: no more pro"):
         run(DOUBLE, {"a": {"text": "x"}}, number=3)
+
+
+@pytest.mark.parametrize(
+    ("number", "cores"),
+    [
+        (1, [{2, 3, 5, 7}]),
+        (2, [{2, 5}, {3, 7}]),
+        (3, [{2, 7}, {3}, {5}]),
+        (4, [{2}, {3}, {5}, {7}]),
+        (5, [{2}, {3}, {5}, {7}, {2}]),
+    ],
+)
+def test_each_worker_has_cores_of_its_own_while_there_are_enough(number, cores, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {7, 3, 5, 2}, raising=False)
+    assert [cores_of(place, number) for place in range(number)] == cores
+
+
+def test_where_cores_cannot_be_chosen_none_are(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    assert cores_of(0, 2) == set()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
+def test_workers_and_those_that_replace_them_stay_on_their_cores():
+    mine = sorted(os.sched_getaffinity(0))
+    number = min(2, len(mine))
+    jobs = {"dead": {"order": "die"}} | {str(n): {"order": "cores"} for n in range(8)}
+    done = run(OBEY, jobs, number=number)
+    assert done.pop("dead").result is None
+    found = {result.result for result in done.values()}
+    assert found <= {str(sorted(mine[place::number])) for place in range(number)}
 
 
 def test_each_worker_is_warmed_up_before_its_first_job(tmp_path):

@@ -27,7 +27,7 @@ MANY_GREEDY = """
 import mmap, os, time
 for _ in range(8):
     if os.fork() == 0:
-        own = mmap.mmap(-1, 200 * 2**20)
+        own = mmap.mmap(-1, 200 * 2**20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         for at in range(0, len(own), 4096): own[at] = 1
         time.sleep(60)
 time.sleep(60)

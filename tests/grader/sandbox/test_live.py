@@ -26,6 +26,44 @@ def test_values_that_are_too_large_together_are_not_all_looked_at(sandbox):
     assert type(seen[NAMES[-1]]).__name__ == "object not looked at: the others are too large"
 
 
+SLOW = """
+import signal, time
+class Slow(list):
+    def __len__(self): time.sleep(30)
+class Deaf(list):
+    def __len__(self):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        time.sleep(30)
+slow, deaf, other = Slow(), Deaf(), 3
+def f(): time.sleep(30)
+"""
+
+
+def test_what_ran_out_of_time_is_told_once_and_not_tried_again(sandbox):
+    with Live(sandbox, LIMITS) as live:
+        live.run_cell("a", SLOW)
+        live.run_cell("b", "time.sleep(30)")
+        for _ in range(2):
+            seen = live.stand_ins(["slow", "deaf", "f", "other"])
+            seen["f"].observe([])
+        words = "object not looked at: it did not return within 1 s"
+        assert [type(seen[name]).__name__ for name in ("slow", "deaf")] == [words, words]
+        assert seen["other"] == 3
+    assert live.remarks == [
+        "The cell b was stopped: it did not return within 2 s.",
+        "The value deaf could not be read: it did not return within 1 s.",
+        "The value slow could not be read: it did not return within 1 s.",
+        "f was stopped: it did not return within 1 s.",
+    ]
+
+
+def test_a_cell_that_hides_how_long_it_took_is_told(sandbox):
+    hide = "import time\ntry: time.sleep(30)\nexcept BaseException: pass"
+    with Live(sandbox, LIMITS) as live:
+        assert live.run_cell("a", hide) == []
+    assert live.remarks == ["The cell a was stopped: it did not return within 2 s."]
+
+
 def test_a_function_is_seen_as_one(sandbox):
     with Live(sandbox, LIMITS) as live:
         live.run_cell("a", "def f(x): return x + 1")

@@ -169,6 +169,11 @@ def test_an_error_of_a_learners_own_make_is_a_problem(session):
     assert session.run_cell("b", "f()").outputs[-1]["ename"] == "Mine"
 
 
+def test_a_cell_that_does_not_fit_through_is_told(session):
+    with pytest.raises(SessionDied, match="it is more than 8 MiB of text and lists"):
+        session.run_cell("a", "#" * 9 * 2**20)
+
+
 def test_a_session_that_is_over_answers_nothing(sandbox):
     session = sandbox.session()
     session.kill()

@@ -128,11 +128,40 @@ def refused(name, *args):
         "'syscall', 56, 0x10000011, 0, 0, 0, 0",
         "'syscall', 435, 0, 0",
         "'syscall', 0x40000027",
+        "'setsid',",
+        "'sched_setaffinity', 0, 128, bytes([255] * 128)",
     ],
 )
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
 def test_it_asks_the_kernel_in_vain(session, call):
     assert printed(session, KERNEL + f"print(refused({call}))") == "True\n"
+
+
+@pytest.mark.parametrize("flags", [0x21, 0x23, 0x40022], ids=["shared", "validated", "huge"])
+def test_it_gets_no_memory_that_no_figure_of_its_processes_counts(session, flags):
+    source = f"""
+import errno, mmap, os
+try:
+    mmap.mmap(-1, 2**21, flags={flags})
+except OSError as error:
+    print(error.errno == errno.EPERM)
+print(len(mmap.mmap(-1, 2**21, flags=0x22)))
+"""
+    assert printed(session, source) == "True\n2097152\n"
+    assert printed(session, "print(os.path.exists('/dev/zero'))") == "False\n"
+
+
+def test_processes_share_memory_that_counts_as_files(session):
+    source = """
+import multiprocessing
+numbers = multiprocessing.get_context("fork").Array("d", 4, lock=False)
+if os.fork() == 0:
+    numbers[:] = [1, 2, 3, 4]
+    os._exit(0)
+os.wait()
+print(list(numbers))
+"""
+    assert printed(session, "import os" + source) == "[1.0, 2.0, 3.0, 4.0]\n"
 
 
 @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK"])
@@ -145,8 +174,8 @@ def test_nothing_outlives_a_session(sandbox):
     mark = f"{60_000 + os.getpid()}"
     source = f"""
 import os, subprocess
-subprocess.Popen(["sleep", "{mark}"], start_new_session=True)
-subprocess.Popen("setsid nohup sleep {mark} >/dev/null 2>&1 &", shell=True)
+subprocess.Popen(["sleep", "{mark}"], process_group=0)
+subprocess.Popen("nohup sleep {mark} >/dev/null 2>&1 &", shell=True)
 """
     with sandbox.session() as session:
         session.run_cell("a", source)
