@@ -1,4 +1,4 @@
-"""How an answer differs from the right one, in words, and which mistake explains it."""
+"""How an answer differs from the right one, in words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from attn_lib.mistakes import Mistake, appearances
 
 
 def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
@@ -32,7 +30,7 @@ def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float])
     'expected shape (2,), got (1, 2).'
     """
     problem = form_problem(got, expected)
-    numbers = _as_numbers(got)
+    numbers = as_numbers(got)
     if problem or numbers is None:
         return problem
     array = numbers.astype(np.float64)
@@ -53,7 +51,7 @@ def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float])
 
 def form_problem(got: Any, expected: NDArray[Any]) -> str:
     """Say how `got` differs from `expected` in type, shape, kind of number or finiteness."""
-    array = _as_numbers(got)
+    array = as_numbers(got)
     if array is None:
         return _describe_type(got, expected)
     if array.shape != expected.shape:
@@ -76,54 +74,10 @@ def form_problem(got: Any, expected: NDArray[Any]) -> str:
     return ""
 
 
-def diagnose(
-    got: Any,
-    expected: NDArray[Any],
-    target: str | None,
-    compute: Callable[[Callable[..., Any]], NDArray[Any]],
-    tolerance: tuple[float, float],
-) -> Mistake | None:
-    """Return the catalogued mistake at `target` that gives this very answer, if there is one.
-
-    Parameters
-    ----------
-    got
-        The answer.
-    expected : ndarray
-        The right one.
-    target : str or None
-        A key of `attn_lib.targets.TARGETS`.
-    compute : callable
-        Takes a function in place of the target, returns its answer.
-    tolerance : (float, float)
-        Relative and absolute.
-    """
-    if target is None:
-        return None
-    for mistake, wrong_function in appearances(target):
-        with np.errstate(all="ignore"):
-            try:
-                wrong = compute(wrong_function)
-            except (ValueError, IndexError):  # this way of going wrong does not fit these shapes
-                continue
-        tells_apart = wrong.shape != expected.shape or difference(wrong, expected, tolerance)
-        if tells_apart and _same_numbers(got, wrong, tolerance):
-            return mistake
-    return None
-
-
 def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None) -> NDArray[Any]:
     """Return what a function gives for copies of `args`, or the row of it that was asked for."""
     result = function(*copy.deepcopy(args))
     return np.asarray(result if row is None else result[row])
-
-
-def _same_numbers(got: Any, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
-    array = _as_numbers(got)
-    if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
-        return False
-    relative, absolute = tolerance
-    return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
 def tolerance_for(got: Any, expected: NDArray[Any]) -> tuple[float, float]:
@@ -133,7 +87,7 @@ def tolerance_for(got: Any, expected: NDArray[Any]) -> tuple[float, float]:
     absolute one grows with the largest number expected: the small numbers beside it are sums
     of such large ones, and as uncertain.
     """
-    array = _as_numbers(got)
+    array = as_numbers(got)
     half = array is not None and array.dtype == np.float16
     finite = np.isfinite(expected)  # beside a masked score, -inf, the others still count
     size = float(np.max(np.abs(expected), initial=0.0, where=finite))
@@ -141,9 +95,12 @@ def tolerance_for(got: Any, expected: NDArray[Any]) -> tuple[float, float]:
     return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * max(1.0, size))
 
 
-def _as_numbers(value: Any) -> NDArray[Any] | None:
-    """Return `value` as a plain array if it is a number, an array or nested lists of numbers."""
-    if value is None or isinstance(value, (str, bytes, dict, set)):
+def as_numbers(value: Any) -> NDArray[Any] | None:
+    """Return `value` as a plain array if it is a number, an array or nested lists of numbers.
+
+    What lies under a mask is no number: NumPy's own functions leave it out.
+    """
+    if value is None or isinstance(value, (str, bytes, dict, set)) or _has_masked_entries(value):
         return None
     try:
         array = np.array(value, subok=False)
@@ -163,7 +120,18 @@ def _describe_type(got: Any, expected: NDArray[Any]) -> str:
         return f"expected {wanted}, got None. Is there a `return`, or a value still to fill in?"
     if got is Ellipsis:
         return f"expected {wanted}, got the placeholder `...`. Fill it in."
+    if _has_masked_entries(got):
+        return f"expected {wanted}, got a masked array. Fill the masked entries: x.filled(0)."
+    if isinstance(got, np.ndarray):
+        return (
+            f"expected {wanted}, got an array of dtype={got.dtype}. "
+            "Make it of numbers: x.astype(float)."
+        )
     return f"expected {wanted}, got {type(got).__name__}."
+
+
+def _has_masked_entries(value: Any) -> bool:
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
 def shape_text(array: NDArray[Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,12 +102,34 @@ def scale_problem(drawing: Drawing, logarithmic: str) -> str:
     return ""
 
 
-def label_problem(drawing: Drawing) -> str:
-    """Say which axis has no label; "" if both have one."""
+def label_problem(drawing: Drawing, words: Mapping[str, str]) -> str:
+    """Say which axis is not labelled as asked for; "" if both are.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    words : mapping
+        By "x" and "y" what the label of that axis has to contain, in capitals or not. Any
+        label contains "".
+    """
     for axis, label in (("x", drawing.x_label), ("y", drawing.y_label)):
+        word = words.get(axis, "")
         if not label.strip():
-            return f"its {axis} axis has no label: ax.set_{axis}label(...)."
+            shown = repr(word) if word else "..."
+            return f"its {axis} axis has no label: ax.set_{axis}label({shown})."
+        if word.casefold() not in label.casefold():
+            return (
+                f"expected {word!r} in the label of the {axis} axis, got {label!r}: "
+                f"ax.set_{axis}label({word!r})."
+            )
     return ""
+
+
+def empty_problem(drawing: Drawing) -> str:
+    """Say that nothing is drawn, no image and no line of several points; "" if something is."""
+    if drawing.images or any(len(curve.x) > 1 for curve in drawing.curves):
+        return ""
+    return "expected lines or an image in its axes, found neither."
 
 
 def _curve(line: Any) -> Curve:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.checks.comparison import diagnose, difference, result_of, tolerance_for
+from attn_lib.checks.comparison import difference, result_of, tolerance_for
+from attn_lib.checks.diagnosis import Diagnosis, Question
 from attn_lib.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.checks.results import CAUSE, CheckResult, ChecksFailed, Part, report
-from attn_lib.mistakes import Mistake
 from attn_lib.targets import TARGETS
 
 
@@ -27,6 +28,8 @@ class Ledger:
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
         self.parts: list[Part] = []
+        self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
+        self._wrong: list[tuple[Part, int, CheckResult, Diagnosis]] = []  # by part and place
 
     def find(self, name: str) -> tuple[Any, bool]:
         """Return what the learner called `name`; record when there is no such thing."""
@@ -43,7 +46,6 @@ class Ledger:
         self,
         name: str,
         message: str = "",
-        mistake: Mistake | None = None,
         *,
         given: str = "",
         only_form: bool = False,
@@ -51,8 +53,7 @@ class Ledger:
         """Enter what one check found into the part at hand; see `CheckResult`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        result = CheckResult(name, message, given, mistake.id if mistake else None, only_form)
-        self.parts[-1].results.append(result)
+        self.parts[-1].results.append(CheckResult(name, message, given, only_form=only_form))
 
     def observe(
         self, name: str, args: Sequence[Any], *, own_work: bool = True
@@ -70,7 +71,7 @@ class Ledger:
         given = shapes_of(args) if observation.on_these_arguments else ""
         self.record(name, observation.problem, given=given)
         if observation.stopped:
-            raise ChecksFailed(report(self.parts))
+            raise ChecksFailed(self.report())
         return None
 
     def compare(
@@ -105,14 +106,32 @@ class Ledger:
         tolerance: tuple[float, float] | None = None,
         given: str = "",
     ) -> None:
-        """Record how `got` differs from `expected`, and the catalogued mistake that gives it."""
+        """Record how `got` differs from `expected`; `name_causes` finds what explains it."""
         tolerance = tolerance or tolerance_for(got, expected)
         problem = difference(got, expected, tolerance)
+        self.record(name, problem, given=given)
+        if target is None:
+            return
+        diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+        question = Question(expected, compute, tolerance)
         if not problem:
-            return self.record(name, given=given)
-        mistake = diagnose(got, expected, target, compute, tolerance)
-        if mistake:
-            problem += (
-                f"\n{CAUSE}{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
-            )
-        self.record(name, problem, mistake, given=given)
+            return diagnosis.passed(question)
+        diagnosis.failed(question, got)
+        results = self.parts[-1].results
+        self._wrong.append((self.parts[-1], len(results) - 1, results[-1], diagnosis))
+
+    def name_causes(self) -> None:
+        """Tell with each wrong answer the mistake that explains all that was asked so far."""
+        mistakes = {id(diagnosis): diagnosis.mistake() for diagnosis in self._diagnoses.values()}
+        for part, place, result, diagnosis in self._wrong:
+            if mistake := mistakes[id(diagnosis)]:
+                cause = f"{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+                message = f"{result.message}\n{CAUSE}{cause}"
+                part.results[place] = replace(result, message=message, mistake=mistake.id)
+            else:
+                part.results[place] = result
+
+    def report(self, grading: bool = False) -> str:
+        """Return what the learner is told about all parts; see `attn_lib.checks.results.report`."""
+        self.name_causes()
+        return report(self.parts, grading)

@@ -6,6 +6,7 @@ import contextlib
 import copy
 import io
 import sys
+import threading
 import traceback
 import warnings
 from abc import ABC, abstractmethod
@@ -99,11 +100,23 @@ def observe(
 
 
 def shapes_of(args: Sequence[Any]) -> str:
-    """Return " on shapes …" for a message about a call."""
-    shapes = [
-        shape_text(arg) if isinstance(arg, np.ndarray) and arg.ndim else repr(arg) for arg in args
-    ]
-    return f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
+    """Return " on shapes …", " for …" or both, for a message about a call.
+
+    Examples
+    --------
+    >>> shapes_of([np.ones((2, 3)), 8.0]), shapes_of([512, 8])
+    (' on shape (2, 3), with 8.0', ' for 512, 8')
+    """
+    shapes = [shape_text(arg) for arg in args if _has_shape(arg)]
+    plain = ", ".join(repr(arg) for arg in args if not _has_shape(arg))
+    if not shapes:
+        return f" for {plain}" if plain else ""
+    shown = f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
+    return f"{shown}, with {plain}" if plain else shown
+
+
+def _has_shape(arg: Any) -> bool:
+    return isinstance(arg, np.ndarray) and arg.ndim > 0
 
 
 def _call_and_watch(
@@ -117,15 +130,17 @@ def _call_and_watch(
         if event == "call" and package == "attn_lib" and module.split(".")[0] in ANSWER_MODULES:
             called.append(frame.f_code.co_name)
 
-    before = sys.getprofile()
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
     with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if own_work:  # it slows down a drawing threefold
             sys.setprofile(watch)
+            threading.setprofile(watch)  # for threads that the function starts
         try:
             result = function(*args)
         finally:
             sys.setprofile(before)
+            threading.setprofile(before_in_threads)
     return result, called[0] if called else None
 
 

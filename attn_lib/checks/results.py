@@ -57,13 +57,19 @@ class ChecksFailed(AssertionError):
         return str(self).splitlines()
 
 
-def report(parts: Sequence[Part]) -> str:
+def report(parts: Sequence[Part], grading: bool = False) -> str:
     """Return what a learner is told about all parts of a cell.
 
     A finding is told once a part, a cause once a cell.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    grading : bool
+        Whether all checks have run, the hidden ones too.
     """
     causes_told: set[str] = set()
-    return "\n".join(line for part in parts for line in _lines(part, causes_told))
+    return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
 
 
 def named_mistakes(report: str) -> list[str]:
@@ -96,9 +102,9 @@ def shortened(text: str, most: int = MOST_TOLD) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
 
 
-def _lines(part: Part, causes_told: set[str]) -> list[str]:
+def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
     if part.passed:
-        if all(result.only_form for result in part.results):
+        if not grading and all(result.only_form for result in part.results):
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
         return [f"{part.title}: ok"]
     lines = [f"{part.title}: not yet"]

@@ -22,7 +22,7 @@ from attn_lib.mistakes import (  # noqa: I001, F401
     streaming,
     putting_it_together,
 )
-from attn_lib.mistakes.composition import appearances
+from attn_lib.mistakes.composition import appearances, spellings
 from attn_lib.mistakes.core import Mistake, catalogue
 
-__all__ = ["Mistake", "appearances", "catalogue"]
+__all__ = ["Mistake", "appearances", "catalogue", "spellings"]

@@ -199,6 +199,23 @@ def appearances(target: str) -> Iterator[tuple[Mistake, Function]]:
     yield from found.values()
 
 
+def spellings(target: str) -> Iterator[tuple[Mistake, Function]]:
+    """Yield the appearances at `target`, and other ways to write the mistakes that imitate it.
+
+    Parameters
+    ----------
+    target : str
+        A key of `attn_lib.targets.TARGETS`.
+
+    Examples
+    --------
+    >>> [mistake.id for mistake, _ in spellings("softmax")].count("softmax-over-queries")
+    2
+    """
+    yield from appearances(target)
+    yield from ((mistake, mistake.also) for mistake in catalogue(target) if mistake.also)
+
+
 def _forms(target: str) -> Iterator[tuple[Mistake, Function]]:
     for mistake in catalogue(target):
         yield mistake, mistake.wrong

@@ -21,6 +21,7 @@ class Mistake:
     sentence: str  #: what it gets wrong
     section: str  #: the place in the book that explains it, as page#heading
     scaled: Function | None = None  #: how it shows in the scaled scores, if it does
+    also: Function | None = None  #: another way to write it, the same on two axes
 
 
 _CATALOGUE: dict[str, Mistake] = {}
@@ -50,13 +51,18 @@ def catalogue(target: str | None = None) -> list[Mistake]:
 
 
 def mistake(
-    id: str, target: str, sentence: str, section: str, scaled: Function | None = None
+    id: str,
+    target: str,
+    sentence: str,
+    section: str,
+    scaled: Function | None = None,
+    also: Function | None = None,
 ) -> Callable[[Function], Function]:
     """Return a decorator that enters the function below it into the catalogue.
 
     Parameters
     ----------
-    id, target, sentence, section, scaled
+    id, target, sentence, section, scaled, also
         As in `Mistake`.
 
     Raises
@@ -69,7 +75,7 @@ def mistake(
         raise ValueError(f"mistake: expected an id of its own, got {id!r} again; rename one.")
 
     def register(wrong: Function) -> Function:
-        _CATALOGUE[id] = Mistake(id, target, wrong, sentence, section, scaled)
+        _CATALOGUE[id] = Mistake(id, target, wrong, sentence, section, scaled, also)
         return wrong
 
     return register

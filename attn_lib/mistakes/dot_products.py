@@ -48,6 +48,7 @@ def _scores_already_scaled(q, k):
     "It normalises down each column; each query's row has to sum to 1, so normalise over the keys "
     "(the last axis).",
     "dot-products#reading-a-row-of-weights",
+    also=lambda scores: softmax(scores, axis=0),
 )
 def _softmax_over_queries(scores):
     return softmax(scores, axis=-2)

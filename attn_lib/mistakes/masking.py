@@ -99,6 +99,16 @@ def _mask_transposed(scores, mask):
 
 
 @mistake(
+    "mask-not-used",
+    "masked_scores",
+    "It does not use the mask, so hidden keys keep their weight; a hidden score has to be −inf.",
+    "masking#before-the-softmax",
+)
+def _mask_not_used(scores, mask):
+    return scores
+
+
+@mistake(
     "scores-times-mask",
     "masked_softmax",
     "It multiplies scores by the mask; that makes hidden scores 0, and exp(0) is 1.",
@@ -138,6 +148,17 @@ def _empty_rows_become_nan(scores, mask):
     hidden = np.where(mask, scores, -np.inf)
     exponentials = np.exp(hidden - np.max(hidden, axis=-1, keepdims=True))
     return exponentials / np.sum(exponentials, axis=-1, keepdims=True)
+
+
+@mistake(
+    "renormalised-after-the-mask",
+    "masked_softmax",
+    "It masks after the softmax and normalises again, which gives 0/0 beside large hidden scores.",
+    "masking#before-the-softmax",
+)
+def _renormalised_after_the_mask(scores, mask):
+    allowed_weights = softmax(scores) * mask
+    return allowed_weights / np.sum(allowed_weights, axis=-1, keepdims=True)
 
 
 @mistake(

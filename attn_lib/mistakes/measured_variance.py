@@ -95,3 +95,13 @@ def _measured_sd(q, k):
 )
 def _summed_over_pairs(q, k):
     return np.var(np.sum(q * k, axis=0))
+
+
+@mistake(
+    "variance-over-one-less",
+    "measured_variance",
+    "It divides by n − 1; asked for is the mean squared distance, which divides by n.",
+    "variance-growth#measured-beside-theory",
+)
+def _variance_over_one_less(q, k):
+    return np.var(np.sum(q * k, axis=-1), ddof=1)

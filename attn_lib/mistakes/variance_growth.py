@@ -219,6 +219,16 @@ def _variance_always_one(d_k, divisor):
 
 
 @mistake(
+    "keys-equal-to-queries",
+    "scaled_variance",
+    "It is twice that, as where each key equals its query: draw both from one generator, in turn.",
+    "variance-growth#when-the-assumptions-fail",
+)
+def _keys_equal_to_queries(d_k, divisor):
+    return 2 * d_k / divisor**2
+
+
+@mistake(
     "divisor-for-factor",
     "scale_for",
     "It gives the number to divide by; asked for is the factor, one over that.",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.complexity import weights_bytes
-from attn_lib.personal.core import first_suitable, mistakes_show
+from attn_lib.personal.core import HAND_MARGIN, first_suitable, mistakes_show
 
 Array = NDArray[np.float64]
 
@@ -133,6 +133,9 @@ def invisible_in(blocks: TwoBlocks) -> tuple[str, ...]:
 def running_scores(learner_id: str) -> Array:
     """Return the scores of one query in four blocks, of which one or two bring a larger one.
 
+    The factors that rescale what was summed are neither those between the blocks' own maxima,
+    nor those from each running maximum to the last.
+
     Parameters
     ----------
     learner_id : str
@@ -153,13 +156,20 @@ def running_scores(learner_id: str) -> Array:
         return (1.5 * rng.normal(size=(4, 2))).round(1) + 0.0  # no −0.0
 
     def suitable(scores: Array) -> bool:
-        gains = np.diff(np.maximum.accumulate(scores.max(axis=1)))
+        of_block = scores.max(axis=1)
+        running = np.maximum.accumulate(of_block)
+        gains = np.diff(running)
         larger = gains > 0
+        factors = np.exp(-gains)
+        from_block_to_block = np.minimum(1, np.exp(-np.diff(of_block)))
+        to_the_last = np.exp(running[:-1] - running[-1])
         return bool(
             len(set(scores.ravel().tolist())) == scores.size
             and 1 <= larger.sum() <= 2
             and gains[larger].min() >= 0.3
             and gains.max() <= 3
+            and np.abs(from_block_to_block - factors).max() > HAND_MARGIN
+            and np.abs(to_the_last - factors).max() > HAND_MARGIN
         )
 
     return first_suitable(learner_id, "running-scores", draw, suitable)

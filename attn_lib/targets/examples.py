@@ -50,7 +50,15 @@ _BATCH = [
 #: Row 1 is empty; square, so that the transposed mask fits.
 _MASK = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=bool)
 _WIDE_MASK = np.array([[1, 0, 0, 1, 1], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]], dtype=bool)
-_MASKED_SCORES = [(_SCORES, _WIDE_MASK), (_draw(4, 4), _MASK), (_LARGE, _MASK)]
+#: A hidden score so far above the others that these lose all weight before a mask.
+_HIDDEN_ABOVE = np.array([[1.0, 2.0, 0.5, 1500.0], [0.0, 1.0, 3.0, 2.0]])
+_FIRST_TWO = np.array([[1, 1, 0, 0]], dtype=bool)
+_MASKED_SCORES = [
+    (_SCORES, _WIDE_MASK),
+    (_draw(4, 4), _MASK),
+    (_LARGE, _MASK),
+    (_HIDDEN_ABOVE, _FIRST_TWO),
+]
 _BLOCKS = [
     (_draw(3), 1 + abs(_draw(3)), _draw(3), 1 + abs(_draw(3))),
     (np.array([900.0, 0.0]), np.ones(2), np.array([0.0, 900.0]), 2 * np.ones(2)),

@@ -98,7 +98,7 @@ class TestReport:
     def test_a_wrong_answer_is_explained(self, check):
         status, told = check(answer("def score_range(d_k):\n    return d_k**0.5"), TEST_CELL)
         assert status == 1
-        assert "score_range on shape 64: expected 16, got 8." in told
+        assert "score_range for 64: expected 16, got 8." in told
         assert told.endswith("0 of 1 test cells pass.\n")
 
     def test_an_error_is_told_with_its_line_and_the_rest_goes_on(self, check):

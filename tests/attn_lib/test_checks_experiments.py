@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attn_lib.checks import Line
+from attn_lib.checks import Checks, Line
 from attn_lib.checks.core import STANDARD_ERRORS
 from attn_lib.checks.drawings import Drawing, as_drawing
 from attn_lib.estimates import variance_noise
@@ -58,7 +58,7 @@ class TestEstimate:
 
         told = estimated(spread)
         assert "sd-for-variance; see the book, variance-growth#" in told
-        assert f"f on shapes {D_K}, {N}, 1: expected 7, got 2.6" in told
+        assert f"f for {D_K}, {N}, 1: expected 7, got 2.6" in told
 
     def test_a_larger_result_is_noisier_and_its_mistake_named_all_the_same(self):
         def sum_of_variances(d_k, n, seed):
@@ -137,6 +137,8 @@ class TestDrawing:
             (lambda: draw(xs=[1, 4], raw=[1, 4], scaled=[1, 1]), "expected 3 numbers, got 2."),
             (lambda: draw(raw=None), "expected a line labelled 'raw', found lines labelled 'sc"),
             (lambda: plt.subplots()[1].loglog() or plt.gca(), "found no line with a label."),
+            (lambda: plt.subplots()[1], "expected lines or an image in its axes, found neither."),
+            (lambda: plt.subplots()[1].plot(1, 1)[0].axes, "image in its axes, found neither."),
             (lambda: draw(log="x"), 'a log y axis, got linear: ax.set_yscale("log").'),
             (lambda: draw(labels=("", "y")), "its x axis has no label: ax.set_xlabel(...)."),
             (lambda: draw(labels=("x", " ")), "its y axis has no label: ax.set_ylabel(...)."),
@@ -158,6 +160,21 @@ class TestDrawing:
         told = drawn(lambda: draw(log="", image=weights.T), image=weights)
         assert "f, image: entry [0, 1]: expected 0.75, got 0.5" in told
         assert "expected an image, found none: ax.imshow(...)." in drawn(draw, image=weights)
+
+    def test_words_that_labels_have_to_hold(self):
+        words = {"x": "d_k", "y": "Variance"}
+        assert drawn(draw, labelled=words) == "ok"
+        assert drawn(lambda: draw(labels=("width D_K", "its variance")), labelled=words) == "ok"
+        told = drawn(lambda: draw(labels=("variance", "d_k")), labelled=words)
+        assert "expected 'd_k' in the label of the x axis, got 'variance'" in told
+        told = drawn(lambda: draw(labels=("", "variance")), labelled=words)
+        assert "its x axis has no label: ax.set_xlabel('d_k')." in told
+
+    def test_scales_and_labels_are_right_or_wrong(self):
+        check = Checks({"f": draw})
+        check.part("axes", points=1)
+        check.drawing("f", logarithmic="xy", labelled=True)
+        assert not any(result.only_form for result in check.parts[0].results)
 
     def test_attn_lib_may_help_to_draw(self):
         from attn_lib import softmax

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from attn_lib import scaled_dot_product_attention
 from attn_lib.checks import Checks, ChecksFailed, named_mistakes
 from attn_lib.checks.observation import Observation, StandIn, observe
 from attn_lib.mistakes import catalogue
+from attn_lib.targets import TARGETS
 from tests.attn_lib.telling import report_of, verdict
 
 Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
@@ -102,7 +105,7 @@ class TestCall:
 
     def test_a_single_number_has_no_position(self):
         said = said_of(lambda x: 3.0, 1.0, target=None, expected=2.0)
-        assert said == "it: not yet - f on shape 1.0: expected 2, got 3."
+        assert said == "it: not yet - f for 1.0: expected 2, got 3."
 
     def test_an_error_is_told_with_the_learners_line(self):
         def f(q, k):
@@ -173,14 +176,16 @@ class TestCall:
 
     @pytest.mark.parametrize("profile", [None, lambda *_: None])
     def test_the_profiler_is_put_back(self, profile):
-        before = sys.getprofile()
+        before = sys.getprofile(), threading.getprofile()
         sys.setprofile(profile)
+        threading.setprofile(profile)
         try:
             said_of(right)
-            after = sys.getprofile()
+            after = sys.getprofile(), threading.getprofile()
         finally:
-            sys.setprofile(before)
-        assert after is profile
+            sys.setprofile(before[0])
+            threading.setprofile(before[1])
+        assert after == (profile, profile)
 
     def test_numbers_of_float32_precision_are_right(self):
         rng = np.random.default_rng(4)
@@ -206,6 +211,30 @@ class TestCall:
 
         said = said_of(f)
         assert "f: it calls attn_lib's own scaled_dot_product_attention. Write it yourself." in said
+
+    def test_an_answer_of_attn_lib_is_seen_in_a_thread(self):
+        def f(q, k):
+            found = []
+            thread = threading.Thread(target=lambda: found.append(score_matrix(q, k)))
+            thread.start()
+            thread.join()
+            return found[0]
+
+        def in_a_pool(q, k):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(score_matrix, q, k).result()
+
+        score_matrix = TARGETS["score_matrix"]
+        for function in (f, in_a_pool):
+            said = said_of(function)
+            assert "f: it calls attn_lib's own score_matrix. Write it yourself." in said
+
+    def test_own_work_in_a_thread_is_right(self):
+        def f(q, k):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(right, q, k).result()
+
+        assert said_of(f) == "ok"
 
 
 class TestDiagnosis:

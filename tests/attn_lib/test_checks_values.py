@@ -34,7 +34,7 @@ class TestValue:
         assert said_of([3.536, 1.414, -0.707], "value", **options) == "ok"
         said = said_of([5, 2, -1], "value", **options)
         assert "entry [0]: expected 3.53553, got 5 (3 of 3 entries differ)." in said
-        assert "(no-scale; see the book, dot-products#sharpness-not-ranking)" in said
+        assert "(no-scale; see the book, variance-growth#why-the-root)" in said
 
     def test_missing(self):
         check = Checks({})
@@ -96,6 +96,33 @@ class TestValue:
         check.finish()
         told = "filled in. Whether it is right is checked when it is graded."
         assert capsys.readouterr().out == f"numbers: {told}\nletter: {told}\n"
+
+    def test_when_it_is_graded_that_is_not_promised(self, capsys, monkeypatch):
+        monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+        check = Checks({"x": [1, 2]})
+        check.part("numbers", points=1)
+        check.form("x", (2,))
+        assert check.finish() == 1.0
+        assert capsys.readouterr().out == "numbers: ok\n"
+
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [
+            (
+                np.array([[1.0, None, 2.0]]),
+                "x: expected an array of shape (1, 3), got an array of dtype=object. Make it of",
+            ),
+            (
+                np.ma.masked_greater([[1.0, 5.0, 2.0]], 3),
+                "got a masked array. Fill the masked entries: x.filled(0).",
+            ),
+        ],
+    )
+    def test_arrays_that_are_not_numbers(self, value, told):
+        assert told in said_of(value, "value", expected=[[1.0, 5.0, 2.0]])
+
+    def test_a_masked_array_without_masked_entries_is_an_array(self):
+        assert said_of(np.ma.array([1.0, 2.0]), "value", expected=[1.0, 2.0]) == "ok"
 
 
 def test_difference_compares_within_its_tolerance():

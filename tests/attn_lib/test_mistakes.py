@@ -27,6 +27,7 @@ WARN = {
     "logarithm-of-a-lost-weight",
     "maximum-of-the-new-block",
     "minus-infinity-times-zero",
+    "renormalised-after-the-mask",
     "rescaled-the-wrong-way",
     "shares-without-the-sums",
     "softmax-shifted-by-overall-maximum",

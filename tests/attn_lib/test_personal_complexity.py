@@ -88,3 +88,14 @@ def test_running_scores_have_steps_up_and_steps_that_change_nothing(learner):
     assert (factors == 1).sum() == 3 - (factors < 0.75).sum()
     assert factors.min() > 0.04
     assert np.array_equal(scores, scores.round(1))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_factors_between_other_maxima_are_other_factors(learner):
+    of_block = running_scores(learner).max(axis=1)
+    running = np.maximum.accumulate(of_block)
+    factors = np.exp(running[:-1] - running[1:])
+    from_block_to_block = np.minimum(1, np.exp(of_block[:-1] - of_block[1:]))
+    to_the_last = np.exp(running[:-1] - running[-1])
+    for wrong in (from_block_to_block, to_the_last):
+        assert np.abs(wrong - factors).max() > 0.01

@@ -71,6 +71,11 @@ class TestWeightsAndJacobians:
         apart = np.abs(right[:, None] - right).max(axis=(-1, -2)) + np.eye(4)
         assert apart.min() > 0.06  # enough to be seen in a picture
 
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_the_picture_of_each_row_is_another_list(self, learner):
+        order = weights_and_jacobians(learner).row_of_jacobian
+        assert np.argsort(order).tolist() != order
+
     def test_the_order_tells_nothing(self):
         orders = [tuple(weights_and_jacobians(one).row_of_jacobian) for one in LEARNERS]
         assert max(map(orders.count, orders)) < 15

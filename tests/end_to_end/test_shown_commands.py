@@ -184,7 +184,7 @@ CONTRIBUTING: dict[str, Entry] = {
     'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
     ' tests/book/test_claims.py"': SOME,
     "make test PYTEST=tests/book/claims": SOME,
-    'make test PYTEST="tests/attn_lib/test_mistakes.py tests/attn_lib/test_museum.py"': SOME,
+    """make test PYTEST="tests/attn_lib -k 'mistakes or museum or learners'\"""": SOME,
     'make test PYTEST="tests/exercises/test_wrong.py tests/book/claims'
     ' tests/book/test_claims.py"': SOME,
     'make test PYTEST="tests/exercises tests/tools/test_readme.py"': SOME,

@@ -94,10 +94,16 @@ class Trial:
         return answer.tolist()
 
     def _estimated(self) -> Callable[..., float]:
-        look = self.looks[0]
-        wrong, (relative, absolute) = float(look.answer(self.wrong)), look.tolerance
-        noise = 0.1 * (relative * abs(wrong) + absolute)
-        return lambda *args: wrong + noise * np.random.default_rng(args[-1]).uniform()
+        looks = {look.args: look for look in self.looks}
+
+        def estimate(*args: Any) -> float:
+            *given, seed = args
+            look = looks[tuple(given)]
+            wrong, (relative, absolute) = float(look.answer(self.wrong)), look.tolerance
+            noise = 0.1 * (relative * abs(wrong) + absolute)
+            return wrong + noise * np.random.default_rng(seed).uniform()
+
+        return estimate
 
     def _drawn(self, reference: Callable[..., Any]) -> Callable[..., Any]:
         def draw(*args: Any) -> Any:
@@ -120,7 +126,7 @@ def trials(recording: Recording) -> Iterator[Trial]:
         groups.setdefault((look.cell, look.name, look.label, look.target), []).append(look)
     for looks in groups.values():
         for mistake, wrong in appearances(looks[0].target):
-            if any(look.answer(wrong) is not None for look in looks):
+            if any(look.can_hold(wrong) for look in looks):
                 yield Trial(mistake, wrong, looks)
 
 

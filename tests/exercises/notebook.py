@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 from nbgrader.utils import is_grade, is_solution
@@ -123,6 +124,7 @@ def run(
                     exec(compile(source, f"<{cell.id}>", "exec"), names)
                 for name, value in put.get(cell.id, {}).items():
                     names[name] = value.wrap(names[name]) if isinstance(value, Wrap) else value
+    plt.close("all")  # a kernel does so when it shows them
     return result
 
 

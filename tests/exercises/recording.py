@@ -27,6 +27,7 @@ class Comparison:
     kind: str  #: the method of Checks
     name: str  #: what the learner calls it
     target: str
+    args: tuple[Any, ...]  #: what a function was called with, before a seed
     label: str  #: of the line, in a drawing
     row: int | None
     expected: Any
@@ -40,6 +41,11 @@ class Comparison:
                 return np.asarray(self.compute(function))
             except (ValueError, IndexError):
                 return None
+
+    def can_hold(self, function: Callable[..., Any]) -> bool:
+        """Say whether a learner may give this answer: nobody types in NaN and nothing else."""
+        answer = self.answer(function)
+        return answer is not None and (self.kind != "value" or bool(np.isfinite(answer).any()))
 
     def tells_apart(self, function: Callable[..., Any]) -> bool:
         """Say whether this check sees the difference."""
@@ -81,7 +87,7 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
         original = getattr(Checks, method)
 
         def call(check: Checks, name: str, *args: Any, **keywords: Any) -> None:
-            now.update(check=check, kind=method, name=name, row=keywords.get("row"))
+            now.update(check=check, kind=method, name=name, args=args, row=keywords.get("row"))
             if method == "choice" and keywords.get("right"):
                 options_given = args[0] if args else keywords["options"]
                 because = dict(keywords.get("because") or {})
@@ -105,6 +111,7 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
                     kind=now["kind"],
                     name=now["name"],
                     target=target,
+                    args=now["args"],
                     label=name.partition("line '")[2].rpartition("', y")[0],
                     row=now["row"],
                     expected=copy.deepcopy(expected),

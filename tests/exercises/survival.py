@@ -30,6 +30,7 @@ from attn_lib import personal
 from attn_lib.checks import Checks
 from attn_lib.checks.comparison import difference, tolerance_for
 from attn_lib.checks.core import STANDARD_ERRORS
+from attn_lib.checks.diagnosis import Diagnosis
 from attn_lib.checks.drawings import Drawing
 from attn_lib.checks.ledger import Ledger
 from attn_lib.checks.observation import observe
@@ -96,8 +97,8 @@ def judge(cells: list[Any]) -> Outcome:
         The instructor's notebook.
     """
     outcome = Outcome()
-    with _without_diagnoses(), _numbers_drawn_once():
-        looks = _looks(cells)
+    with _without_diagnoses(), numbers_drawn_once():
+        looks = looks_at(cells)
         for cell in cells:
             if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
                 continue
@@ -148,7 +149,7 @@ class Answer:
             answers = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
             for trial in self.trials:
                 try:
-                    with _patience(), _stopping_at_the_first_failure():
+                    with patience(), _stopping_at_the_first_failure():
                         result = run(trial, answers)
                 except (Endless, PointLost):
                     return True
@@ -161,7 +162,7 @@ class Answer:
         for learner in self.learners:
             right = self._results(learner, self.cell.source)
             try:
-                with _patience():
+                with patience():
                     got = self._results(learner, source)
             except Endless:
                 return False
@@ -222,7 +223,7 @@ class Estimated:
         return cls(bool(off < STANDARD_ERRORS * noise) and len(set(map(float, found))) > 1)
 
 
-def _looks(cells: list[Any]) -> list[Look]:
+def looks_at(cells: list[Any]) -> list[Look]:
     """Run the notebook under other seeds and note every look at an answer, without looking."""
     looks: list[Look] = []
 
@@ -297,7 +298,7 @@ def _same_drawing(got: Drawing, right: Drawing) -> bool:
 
 
 @contextlib.contextmanager
-def _patience() -> Iterator[None]:
+def patience() -> Iterator[None]:
     """Stop what computes for too long."""
 
     def stop(*_: Any) -> None:
@@ -329,7 +330,7 @@ def _stopping_at_the_first_failure() -> Iterator[None]:
 def _without_diagnoses() -> Iterator[None]:
     """Leave out what takes the time and has no say in points: naming the mistake."""
     with (
-        mock.patch("attn_lib.checks.ledger.diagnose", return_value=None),
+        mock.patch.object(Diagnosis, "failed", return_value=None),
         np.errstate(all="ignore"),
         warnings.catch_warnings(),
     ):
@@ -338,7 +339,7 @@ def _without_diagnoses() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _numbers_drawn_once() -> Iterator[None]:
+def numbers_drawn_once() -> Iterator[None]:
     """Draw each learner's numbers once: they depend on nothing but the id."""
     modules = [
         importlib.import_module(f"{personal.__name__}.{module.name}")

@@ -164,6 +164,8 @@ def test_wrong_ways_of_applying_a_mask(tables, text):
             "−∞ −∞ −∞ −∞",
         ],
         "empty-rows-become-nan": [right, nan],
+        "renormalised-after-the-mask": [right, nan],
+        "mask-not-used": [unmasked, unmasked],
         "large-negative-fill": [right, uniform],
         "large-negative-added": [right, unmasked],
         "mask-inverted": [inverted, unmasked],
@@ -173,8 +175,8 @@ def test_wrong_ways_of_applying_a_mask(tables, text):
         "minus-infinity-times-zero": [nan, zeros],
     }
     late = [cells for cells in by_id.values() if cells[0] == right and cells[1] != zeros]
-    assert len(late) == 3
-    assert "Three lines are right in the first column" in text
+    assert len(late) == 4
+    assert "Four lines are right in the first column" in text
     assert f"right weights are {MASKED[0]:.3f}, {MASKED[1]:.3f}, 0, 0;" in text
 
 

@@ -112,7 +112,7 @@ SLIPS = {
         "softmax",
         "def softmax(scores):\n    e = np.exp(scores + scores.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)",
         cost={"softmax-tests": 1},
-        told="softmax-that-overflows",
+        told="softmax on shape (2, 2): expected finite numbers, got nan",
     ),
     "powers of two": Slip(
         "softmax",

@@ -327,7 +327,17 @@ def masked_softmax(scores, mask):
     return e / e.sum(axis=-1, keepdims=True)
 """,
         cost={"softmax-tests": 2, "bug-tests": 1},
-        told="large scores, hidden or not: not yet",
+        told="(renormalised-after-the-mask; see the book",
+    ),
+    "the mask forgotten": Slip(
+        "softmax",
+        """
+def masked_softmax(scores, mask):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+""",
+        cost={"softmax-tests": 4, "bug-tests": 2},
+        told="(mask-not-used; see the book",
     ),
     "a small number in the denominator": Slip(
         "softmax",
@@ -453,7 +463,7 @@ def padded_attention(q, k, v, lengths):
     return masked_softmax(scores, rows & columns) @ v
 """,
         cost={"bug-tests": 2},
-        told="padded_attention on shapes (2, 5, 4), (2, 5, 4), (2, 5, 3), [3, 5]",
+        told="padded_attention on shapes (2, 5, 4), (2, 5, 4), (2, 5, 3), with [3, 4]",
     ),
     "scale left out": Slip(
         "bug",
@@ -522,6 +532,22 @@ def padded_attention(q, k, v, lengths):
         'future, lost, verdict = 0, n, "B"',
         cost={"outside-tests": 2},
         told="which outputs moved: not yet",
+    ),
+    "changes added up": Slip(
+        "outside",
+        "def seen_from_outside(before, after):\n"
+        "    return np.abs((after - before).sum(axis=-1)).T > 1e-6\n"
+        'future, lost, verdict = 0, n, "B"',
+        cost={"outside-tests": 2},
+        told="seen_from_outside on shapes (3, 2), (3, 3, 2): entry [0, 0]: expected True",
+    ),
+    "a bound of its own": Slip(
+        "outside",
+        "def seen_from_outside(before, after):\n"
+        "    return np.abs(after - before).max(axis=-1).T > 1e-5\n"
+        'future, lost, verdict = 0, n, "B"',
+        cost={"outside-tests": 2},
+        told="seen_from_outside on shapes (3, 2), (3, 3, 2): entry [0, 0]: expected True",
     ),
     "rounding taken for a move": Slip(
         "outside",

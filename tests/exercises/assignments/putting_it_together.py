@@ -249,7 +249,7 @@ SLIPS = {
         "heads",
         "def split_heads(x, n_heads):\n"
         "    return x.reshape(*x.shape[:-1], n_heads, -1).T.swapaxes(-1, -2)",
-        "split_heads on shapes (5, 6), 2: expected shape (2, 5, 3), got (3, 5, 2).",
+        "split_heads on shape (5, 6), with 2: expected shape (2, 5, 3), got (3, 5, 2).",
         points=2,
         layer=3,
         head=2,
@@ -258,7 +258,7 @@ SLIPS = {
         "heads",
         "def split_heads(x, n_heads):\n"
         "    return x.reshape(*x.shape[:-1], x.shape[-1] // n_heads, n_heads).swapaxes(-3, -2)",
-        "split_heads on shapes (5, 6), 2: expected shape (2, 5, 3), got (3, 5, 2).",
+        "split_heads on shape (5, 6), with 2: expected shape (2, 5, 3), got (3, 5, 2).",
         points=2,
         layer=3,
         head=2,
@@ -276,7 +276,7 @@ SLIPS = {
         "def split_heads(x, n_heads):\n"
         "    *leading, n, width = x.shape\n"
         "    return x.reshape(*leading, n, n_heads, width // n_heads).swapaxes(0, 1)",
-        "split_heads on shapes (2, 3, 8), 4: expected shape (2, 4, 3, 2), got (3, 2, 4, 2).",
+        "split_heads on shape (2, 3, 8), with 4: expected shape (2, 4, 3, 2), got (3, 2, 4, 2).",
         layer=1,
     ),
     "the colleague's version": slip(
@@ -374,6 +374,16 @@ SLIPS = {
         "head",
         change(DRAW, 'ax.set(xlabel="key", ylabel="query")', "pass"),
         "its x axis has no label",
+    ),
+    "labels swapped": slip(
+        "head",
+        change(DRAW, 'xlabel="key", ylabel="query"', 'xlabel="query", ylabel="key"'),
+        "expected 'key' in the label of the x axis, got 'query': ax.set_xlabel('key').",
+    ),
+    "any labels": slip(
+        "head",
+        change(DRAW, 'ylabel="query"', 'ylabel="position"'),
+        "expected 'query' in the label of the y axis, got 'position'",
     ),
     "a grid for an image": slip(
         "head", change(DRAW, "ax.imshow", "ax.pcolormesh"), "expected an image, found none", 2

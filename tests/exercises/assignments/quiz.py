@@ -205,6 +205,15 @@ SLIPS = {
         cost={"formula-tests": 4},
         told="it changed its argument number 1.",
     ),
+    "clipped": Slip(
+        "formula",
+        formula(
+            "    s = np.clip(q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -50, 50)\n"
+            "    e = np.exp(s)\n    return e / e.sum(axis=-1, keepdims=True) @ v"
+        ),
+        cost={"formula-tests": 1},
+        told="attention_formula on shapes (3, 4), (3, 4), (3, 3): entry [0, 0]: expected",
+    ),
     "the root divided by once": wrong(
         "why", "variance_by_root = d_k**0.5", "variance_by_root: expected 1"
     ),
@@ -263,7 +272,7 @@ SLIPS = {
     "the row not masked": wrong(
         "future",
         "row_weights = np.exp(scores[i]) / np.exp(scores[i]).sum()",
-        "nearly-zero-for-minus-infinity",
+        "(mask-not-used; see the book",
     ),
     "zeros after the softmax": wrong(
         "future",

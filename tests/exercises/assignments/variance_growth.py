@@ -167,7 +167,7 @@ SLIPS = {
         "measured",
         "def measured_variance(q, k):\n    return np.var((q * k).sum(axis=-1), ddof=1)",
         cost={"measured-tests": 2},
-        told="measured_variance on shapes (4, 3), (4, 3): expected",
+        told="(variance-over-one-less; see the book",
     ),
     "summed over everything": Slip(
         "measured",
@@ -239,7 +239,7 @@ def estimated_variance(d_k, divisor, n, seed):
     return measured_variance(q / divisor, k)
 """,
         cost={"experiment-tests": 2},
-        told="expected 4, got 7.",
+        told="(keys-equal-to-queries; see the book",
     ),
     "query and key divided": Slip(
         "experiment",
@@ -322,6 +322,18 @@ def estimated_variance(d_k, divisor, n, seed):
         cost={"experiment-tests": 2},
         told="for two different seeds.",
     ),
+    "the estimate rounded": Slip(
+        "experiment",
+        """
+def estimated_variance(d_k, divisor, n, seed):
+    rng = np.random.default_rng(seed)
+    q, k = rng.normal(size=(2, n, d_k))
+    return round(measured_variance(q / divisor, k))
+""",
+        cost={"experiment-tests": 2},
+        told="for two different seeds. Draw random numbers from np.random.default_rng(seed), "
+        "measure them, and do not round.",
+    ),
     "one query for all keys": Slip(
         "experiment",
         """
@@ -330,7 +342,7 @@ def estimated_variance(d_k, divisor, n, seed):
     return measured_variance(rng.normal(size=d_k) / divisor, rng.normal(size=(n, d_k)))
 """,
         cost={"experiment-tests": 2},
-        told="estimated_variance on shapes 5, 5, 4000, 5: expected 0.2, got",
+        told="estimated_variance for 5, 5, 4000, 5: expected 0.2, got",
     ),
     "entries between 0 and 1": Slip(
         "experiment",
@@ -375,7 +387,7 @@ def estimated_variance(d_k, divisor, n, seed):
         "scale",
         "def head_scale(d_model, n_heads, n_k):\n    return 1 / (np.sqrt(d_model) / n_heads)\n\nleft = 1 / n_heads",
         cost={"scale-tests": 2},
-        told="head_scale on shapes 512, 8, 100: expected 0.125",
+        told="head_scale for 512, 8, 100: expected 0.125",
     ),
     "divided the wrong way round": Slip(
         "scale",
@@ -427,6 +439,17 @@ def draw_variances(widths):
 """,
         cost={"draw-tests": 3},
         told="expected a line labelled 'raw', found no line with a label.",
+    ),
+    "empty axes": Slip(
+        "draw",
+        """
+def draw_variances(widths):
+    fig, ax = plt.subplots()
+    ax.set(xlabel="d_k", ylabel="variance", xscale="log", yscale="log")
+    return ax
+""",
+        cost={"draw-tests": 4},
+        told="expected lines or an image in its axes, found neither.",
     ),
     "linear axes": Slip(
         "draw",
