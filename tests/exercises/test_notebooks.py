@@ -19,6 +19,12 @@ def markdown(cells):
     return [cell for cell in cells if cell.cell_type == "markdown"]
 
 
+def numbers_in(text):
+    """Return the numbers of a list like "2, 5 and 7" or "4 to 7"."""
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+    return set(range(numbers[0], numbers[-1] + 1)) if " to " in text else set(numbers)
+
+
 def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
@@ -44,6 +50,19 @@ class TestNotebook:
         minutes, task_points = (sum(int(task[i]) for task in tasks) for i in (1, 2))
         assert task_points == proof.points
         assert f"| together | {minutes} | {task_points} |" in source[0].source
+
+    def test_the_tasks_said_to_use_numbers_of_ones_own_do(self, source):
+        text = next(cell.source for cell in source if cell.id == "learner-id-task")
+        said = numbers_in(re.search(r"Tasks (.*) use numbers of your own\.", text)[1])
+        uses, by_hand, number = set(), set(), 0
+        for cell in source:
+            if heading := TASK.search(cell.source):
+                number = int(heading[1].partition(".")[0])
+            if "check.learner_id()" in cell.source:
+                uses.add(number)
+            if is_grade(cell) and is_solution(cell):  # a person looks whether they are used
+                by_hand.add(number)
+        assert uses <= said <= uses | by_hand
 
     def test_cell_ids_are_words_and_those_of_nbgrader(self, source):
         assert len({cell.id for cell in source}) == len(source)
@@ -132,7 +151,7 @@ class TestRelease:
     def test_no_answer_and_no_hidden_test_is_released(self, source, released):
         text = "\n".join(cell.source for cell in released)
         secret = secret_lines(source)
-        assert len(secret) > 20
+        assert len(secret) > 2 * sum(map(is_grade, source))
         assert secret & {line.strip() for line in text.splitlines()} == set()
         assert "SOLUTION" not in text
         assert "HIDDEN" not in text
