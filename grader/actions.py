@@ -110,7 +110,7 @@ def _graded(run: Any, judges: Any, everything: bool) -> int:
 
 
 def write_feedback(options: argparse.Namespace) -> int:
-    from grader import feedback
+    from grader import feedback, summary
 
     found = _results(options)
     with _Progress() as progress:
@@ -120,7 +120,7 @@ def write_feedback(options: argparse.Namespace) -> int:
     for student, problem in problems.items():
         print(f"{student}: {problem}", file=sys.stderr)
     pages = sum(result.entry is not None for result in found) - len(problems)
-    print(f"{pages} page{'s' * (pages != 1)} in {options.into / 'feedback'}.")
+    print(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
     return SOME_FAILED if problems else 0
 
 

@@ -69,9 +69,8 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
 
 def sentence(facts: dict[str, Any]) -> str:
     """Return the figures as sentences."""
-    plural = "" if facts["graded"] == 1 else "s"
     text = (
-        f"{facts['graded']} submission{plural} graded, {facts['full_marks']} lost no point, "
+        f"{counted(facts['graded'], 'submission')} graded, {facts['full_marks']} lost no point, "
         f"mean {facts['mean']:g} of {facts['points']:g} points."
     )
     if facts["to_read"]:
@@ -81,6 +80,17 @@ def sentence(facts: dict[str, Any]) -> str:
     if facts["failed"]:
         text += f" {facts['failed']} could not be graded."
     return text
+
+
+def counted(number: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "page"), counted(3, "page")
+    ('1 page', '3 pages')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _have(number: int) -> str:
@@ -100,7 +110,7 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
     """
     failed = [result.student for result in results if result.problem]
     waiting = figures(results)["to_read"]
-    texts = [f"{lines} student{'' if lines == 1 else 's'} in {file}."]
+    texts = [f"{counted(lines, 'student')} in {file}."]
     if failed:
         fate = "Left out" if lines < len(results) else "In it without points"
         texts.append(f"{fate}, because the work has no grade: {len(failed)} ({named(failed)}).")

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.utils import is_solution
 
 from attn_lib.checks.diagnosis import Question
-from tests.exercises.assignments.masking import SLIPS
+from tests.exercises.assignments import complexity, masking
 from tests.exercises.naming import Asked, contradicted, misnamed
 from tests.exercises.notebook import read, run
 from tests.exercises.survival import ID_CELL, LEARNERS
@@ -39,21 +39,6 @@ def projection_flops(n, d_model):
     return 8 * n * d_model**2
 """
 
-STREAMING = """
-def streaming_attention(q, k, v, block):
-    row_max = np.full((len(q), 1), -np.inf)
-    row_sum, output = np.zeros((len(q), 1)), np.zeros((len(q), v.shape[1]))
-    for start in range(0, len(k), block):
-        scores = q @ k[start : start + block].T / np.sqrt(q.shape[1])
-        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
-        rescale = np.exp(new_max - row_max)
-        exponentials = np.exp(scores - new_max)
-        row_sum = rescale * row_sum + exponentials.sum(axis=1, keepdims=True)
-        output = rescale * output + exponentials @ v[start : start + block]
-        row_max = new_max
-    return output / row_sum
-"""
-
 SHIFTED = """
 def {}:
     exponentials = np.exp({})
@@ -81,7 +66,11 @@ UNEXPLAINED = {
         "def head_scale(d_model, n_heads, n_k):\n    return n_heads / d_model**0.5",
     ),
     "widths multiplied": ("complexity", "counting", COUNTING),
-    "rescaled the wrong way": ("complexity", "streaming", STREAMING),
+    "rescaled the wrong way": (
+        "complexity",
+        "streaming",
+        complexity.SLIPS["rescaled the wrong way"].answer,
+    ),
     "model width shared by the heads": ("putting-it-together", "layer", LAYER),
     "maximum not divided": (
         "softmax-saturation",
@@ -129,7 +118,7 @@ class TestCauses:
 
     def test_a_function_of_another_task_is_what_is_told(self, root):
         cells = read(root / "solutions" / "masking" / "masking.ipynb")
-        result = run(cells, {"softmax": SLIPS["the mask forgotten"].answer})
+        result = run(cells, {"softmax": masking.SLIPS["the mask forgotten"].answer})
         assert result.mistakes("softmax-tests") == ["mask-not-used"]
         assert result.mistakes("bug-tests") == ["mask-not-used"]
 
