@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -240,7 +241,8 @@ def address_of(server: subprocess.Popen, home: Path) -> str:
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         for path in home.glob(".local/share/jupyter/runtime/jpserver-*.json"):
-            return json.loads(path.read_text(encoding="utf-8"))["url"]
+            with contextlib.suppress(json.JSONDecodeError):  # it is still writing
+                return json.loads(path.read_text(encoding="utf-8"))["url"]
         time.sleep(0.1)
     server.kill()
     pytest.fail(f"JupyterLab did not start:\n{server.communicate()[1][-4000:]}")
