@@ -35,31 +35,32 @@ c.NbGraderAPI.timezone = "UTC"
 c.LateSubmissionPlugin.penalty_method = "none"
 
 # `nbgrader zip_collect` knows the names that Moodle and Canvas give to files.
-c.ZipCollectApp.collector_plugin = "grader.collecting.GradebookCollector"
+c.ZipCollectApp.collector_plugin = "grader.nbgrader_hooks.collecting.GradebookCollector"
 
 # Feedback shows the test cells, by default with the hidden tests in them.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
-    "grader.feedback_page.ClearHiddenTests",
+    "grader.reporting.feedback_page.ClearHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
 # Nothing active of a learner's text or outputs gets into a page: neither into feedback nor into
 # formgrader's, where it would act with the rights of whoever grades.
-c.GenerateFeedback.exporter_class = "grader.feedback_page.FeedbackExporter"
-c.HTMLExporter.filters = {"strip_files_prefix": "grader.sanitizer.shown_text"}
+c.GenerateFeedback.exporter_class = "grader.reporting.feedback_page.FeedbackExporter"
+c.HTMLExporter.filters = {"strip_files_prefix": "grader.reporting.sanitizer.shown_text"}
 # Feedback has to open offline. The first folder takes the place of the template part that
 # loads MathJax from another host; the second is nbgrader's own, which this setting displaces.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 c.HTMLExporter.extra_template_basedirs = [
-    str(root / "grader" / "templates"),
+    str(root / "grader" / "reporting" / "templates"),
     str(formgrader / "templates"),
 ]
 
 # Submissions are repaired first. Then learners' code runs in a sandbox and the tests outside of
 # it, in place of `Execute`, which runs both in one kernel. What a submission may use is set here
-# too, as in c.Grading.call_seconds = 2; grader/limits.py lists all of it with the defaults.
+# too, as in c.Grading.call_seconds = 2; grader/sandbox/inside/limits.py lists all of it with the
+# defaults.
 c.Autograde.sanitize_preprocessors = [
-    "grader.preprocessor.RepairSubmission",
+    "grader.nbgrader_hooks.preprocessors.RepairSubmission",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",
@@ -67,7 +68,7 @@ c.Autograde.sanitize_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 c.Autograde.autograde_preprocessors = [
-    "grader.preprocessor.JudgeSubmission",
+    "grader.nbgrader_hooks.preprocessors.JudgeSubmission",
     "nbgrader.preprocessors.LimitOutput",
     "nbgrader.preprocessors.SaveAutoGrades",
     "nbgrader.preprocessors.AssignLatePenalties",

@@ -5,11 +5,8 @@ parts. The rest is imported by name when wanted, so that NumPy stays the only ne
 
 - ``attn_lib.experiments`` and ``attn_lib.estimates``: what random scores do, with errors.
 - ``attn_lib.complexity``: what attention costs, counted and measured.
-- ``attn_lib.targets`` and ``attn_lib.mistakes``: what exercises ask for, and the catalogue of
-  wrong ways to compute it.
-- ``attn_lib.checks``: what the exercises' test cells call.
-- ``attn_lib.figures`` and ``attn_lib.style``: the course's pictures (matplotlib).
-- ``attn_lib.widgets``: figures with sliders (matplotlib; ipywidgets when live).
+- ``attn_lib.course``: exercises, their checks, the catalogue of mistakes and the museum.
+- ``attn_lib.figures``: the course's pictures (matplotlib), with sliders (ipywidgets when live).
 """
 
 from attn_lib.additive import additive_attention

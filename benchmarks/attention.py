@@ -25,7 +25,7 @@ import numpy as np  # noqa: E402
 
 import attn_lib  # noqa: E402
 from attn_lib.complexity import peak_extra_bytes, seconds_in_turns, weights_bytes  # noqa: E402
-from attn_lib.tables import table  # noqa: E402
+from attn_lib.figures.tables import table  # noqa: E402
 
 try:
     import torch

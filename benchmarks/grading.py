@@ -26,7 +26,7 @@ import nbformat
 import numpy as np
 from nbgrader.utils import is_solution
 
-from attn_lib.tables import table
+from attn_lib.figures.tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).with_name("GRADING.md")
@@ -130,10 +130,10 @@ def write_class(assignment: str, number: int, folder: Path) -> None:
 
 def where_the_time_goes() -> str:
     """Return the milliseconds of the steps of one submission as a Markdown table."""
-    from grader.judge import grade, seed_of
-    from grader.limits import Limits
-    from grader.sandbox import Sandbox
-    from grader.source import read_source
+    from grader.judging.assignment_source import read_source
+    from grader.judging.judge import grade, seed_of
+    from grader.sandbox.inside.limits import Limits
+    from grader.sandbox.warm_process import Sandbox
     from grader.submission import repair
 
     source = (ROOT / "solutions/dot-products/dot-products.ipynb").read_bytes()

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import psutil
 
-from attn_lib.tables import table
-from grader import journal
+from attn_lib.figures.tables import table
+from grader.running import journal
 
 sys.path.insert(0, str(Path(__file__).parent))
 from grading import CORES, ROOT, gradebook, grader, write_class

@@ -52,7 +52,7 @@ def {name}(ARGUMENTS):
 TESTS = """\
 import numpy as np
 
-from attn_lib.checks import Checks
+from attn_lib.course.checks import Checks
 
 check = Checks(globals())
 rng = check.rng({seed})

@@ -1,27 +1,27 @@
 """The course's pictures. Each function draws one figure and says in words what it shows.
 
-Every function returns ``(figure, text)``, so it can be given to `attn_lib.widgets.picture`
-as it is, or to `attn_lib.widgets.explore` with sliders for its arguments. One module holds
+Every function returns ``(figure, text)``, so it can be given to `attn_lib.figures.widgets.picture`
+as it is, or to `attn_lib.figures.widgets.explore` with sliders for its arguments. One module holds
 the figures of one chapter; here they all meet.
 """
 
-from attn_lib.figures.complexity import (
+from attn_lib.figures.chapters.complexity import (
     flops_by_part,
     layer_costs,
     pairs,
     seconds_against_length,
     weights_memory,
 )
-from attn_lib.figures.dot_products import (
+from attn_lib.figures.chapters.dot_products import (
     projections,
     shape_flow,
     sharpness,
     two_vectors,
     weights_row,
 )
-from attn_lib.figures.heads import head_split, heads_at_fixed_width, multi_head_shapes
-from attn_lib.figures.masked_weights import kind_of_mask, row_under_mask
-from attn_lib.figures.masking import (
+from attn_lib.figures.chapters.heads import head_split, heads_at_fixed_width, multi_head_shapes
+from attn_lib.figures.chapters.masked_weights import kind_of_mask, row_under_mask
+from attn_lib.figures.chapters.masking import (
     future_change,
     mask_alignments,
     mask_combination,
@@ -30,9 +30,9 @@ from attn_lib.figures.masking import (
     padding_sides,
     window_masks,
 )
-from attn_lib.figures.orientation import four_steps, soft_lookup
-from attn_lib.figures.putting_it_together import difference_errors, gradient_flow
-from attn_lib.figures.softmax_saturation import (
+from attn_lib.figures.chapters.orientation import four_steps, soft_lookup
+from attn_lib.figures.chapters.putting_it_together import difference_errors, gradient_flow
+from attn_lib.figures.chapters.softmax_saturation import (
     jacobian_histogram,
     largest_weight_histogram,
     overflow_histogram,
@@ -40,8 +40,8 @@ from attn_lib.figures.softmax_saturation import (
     softmax_gap,
     training_curves,
 )
-from attn_lib.figures.streaming import causal_blocks, streaming_softmax
-from attn_lib.figures.variance_growth import (
+from attn_lib.figures.chapters.streaming import causal_blocks, streaming_softmax
+from attn_lib.figures.chapters.variance_growth import (
     failed_assumptions,
     measured_variances,
     score_histogram,

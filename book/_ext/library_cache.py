@@ -43,7 +43,7 @@ def library_hash(root: Path) -> str:
 def _choose_cache(app: Sphinx, config: Config) -> None:
     cache = Path(app.outdir).parent / ".jupyter_cache" / library_hash(Path(app.srcdir))
     config.nb_execution_cache_path = str(cache)
-    # attn_lib.widgets reads this in the kernels, which inherit it.
+    # attn_lib.figures.widgets reads this in the kernels, which inherit it.
     os.environ["ATTN_LIB_RENDER"] = "static"
 
 

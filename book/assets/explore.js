@@ -1,4 +1,4 @@
-// Moves the pre-rendered frames that attn_lib.widgets.explore puts on a page.
+// Moves the pre-rendered frames that attn_lib.figures.widgets.explore puts on a page.
 "use strict";
 
 function startExplorer(figure) {

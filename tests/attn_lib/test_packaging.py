@@ -36,8 +36,8 @@ output = attn_lib.scaled_dot_product_attention(
 )
 assert output.round(4).tolist() == [[8.8291, 0.8582]], output
 
-import attn_lib.checks
-import attn_lib.mistakes
+import attn_lib.course.checks
+import attn_lib.course.mistakes
 
 imported = {name.partition(".")[0] for name in sys.modules}
 print(*sorted(imported & {"matplotlib", "ipywidgets", "IPython"}))

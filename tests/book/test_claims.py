@@ -7,8 +7,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from attn_lib import scaled_dot_product_attention
-from attn_lib.mistakes import catalogue
-from attn_lib.museum import wing
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.museum import wing
 from tests.book.test_assignments import CHAPTERS
 
 Q = np.array([[2.0, 1.0]])

@@ -46,7 +46,7 @@ def public_names() -> list[str]:
             if not name.startswith("_") and getattr(thing, "__module__", "") == module.name
         ]
         found += [f"{module.name}.{name}" for name in names if callable(getattr(loaded, name))]
-    return [*found, "attn_lib.targets.TARGETS"]
+    return [*found, "attn_lib.course.targets.TARGETS"]
 
 
 @pytest.mark.parametrize("name", public_names())

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from attn_lib.mistakes import catalogue
+from attn_lib.course.mistakes import catalogue
 from book._ext.html_scan import tags
 from tools import page_sizes
 

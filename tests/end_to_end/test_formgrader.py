@@ -13,9 +13,9 @@ import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
 
-from grader import gradebook
-from grader.answer_files import write_class
-from grader.release import generate
+from grader.gradebook import reading
+from grader.releasing.answer_files import write_class
+from grader.releasing.release import generate
 from tests.end_to_end.test_jupyterlab import PATIENCE, free_port, wait_until_it_answers
 
 ASSIGNMENT = "dot-products"
@@ -127,13 +127,13 @@ def test_an_answer_in_words_gets_its_points(address, page, course):
     expect(page.locator("#statusmessage, .save-icon").first).to_be_attached()
     page.wait_for_timeout(1000)
     page.screenshot(path=course / "words.png")
-    entries = gradebook.read(gradebook.database(course), ASSIGNMENT)
+    entries = reading.entries(reading.sqlite_url(course), ASSIGNMENT)
     assert [entry.scores.get("in-words") for entry in entries.values()].count(1.5) == 1
 
 
 def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
     page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
-    with Gradebook(gradebook.database(course)) as book:
+    with Gradebook(reading.sqlite_url(course)) as book:
         submission = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, HOSTILE).id
     page.goto(f"{address}/formgrader/submissions/{submission}/?index=0")
     expect(page.locator("input.score").first).to_be_visible()
@@ -153,7 +153,7 @@ def test_its_button_grades_with_the_judge(address, page, course):
     dialog = page.locator(".modal-dialog").filter(has_text=re.compile("[Ss]uccess"))
     expect(dialog).to_be_visible(timeout=PATIENCE * 1000)
     page.screenshot(path=course / "button.png")
-    entry = gradebook.read(gradebook.database(course), ASSIGNMENT)[NEW]
+    entry = reading.entries(reading.sqlite_url(course), ASSIGNMENT)[NEW]
     assert sum(entry.scores.values()) == 17
     graded = course / "autograded" / NEW / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     assert "weights-rounded-midway" in graded.read_text(encoding="utf-8")

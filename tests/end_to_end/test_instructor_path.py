@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.answer_files import fill, read_answers
+from grader.releasing.answer_files import fill, read_answers
 from tests.end_to_end.shown_commands import copy_of_course, run_in, without_make
 
 ASSIGNMENT = "dot-products"

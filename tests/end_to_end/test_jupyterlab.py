@@ -18,7 +18,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from attn_lib.mistakes import catalogue
+from attn_lib.course.mistakes import catalogue
 
 ASSIGNMENT = "dot-products"
 # For a machine of two busy cores: starting a server, a page or a kernel takes a while there.
@@ -28,8 +28,8 @@ A_SHORT_CELL = 45  # seconds
 LAB_SETTINGS = '{"windowingMode": "none"}'
 
 SLIDER_CELL = """\
-from attn_lib.style import course_style, new_figure
-from attn_lib.widgets import Slider, explore
+from attn_lib.figures.style import course_style, new_figure
+from attn_lib.figures.widgets import Slider, explore
 
 
 def draw(angle):

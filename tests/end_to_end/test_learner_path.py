@@ -18,14 +18,14 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader import bundle as bundles
 from grader.course import EXERCISES, SOLUTIONS, assignments
+from grader.releasing import bundle as bundles
 from tests.end_to_end.shown_commands import shown_commands, without_make
 
 VERSION = metadata.version("attn_lib")
 WHEEL = f"attn_lib-{VERSION}-py3-none-any.whl"
 ASSIGNMENT = "dot-products"
-CHECK = f"python -m attn_lib.checks exercises/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
+CHECK = f"python -m attn_lib.course.checks exercises/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
 LAB = "jupyter lab exercises"
 PATIENCE = 120  # seconds, for a machine of two busy cores
 

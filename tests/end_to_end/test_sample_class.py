@@ -21,17 +21,18 @@ from nbgrader.utils import is_solution
 from traitlets.config import Config
 
 from grader import __main__ as commands
-from grader import gradebook, sample_class
-from grader.answer_files import fill, read_answers
+from grader.command_line import sample_class
+from grader.command_line.grading import grade
 from grader.course import nbgrader_for
-from grader.export import FORMULA_STARTS
-from grader.grading import grade
-from grader.pipeline import Run
-from grader.release import generate
-from grader.results import Result
-from grader.summary import table
-from tests.exercises.notebook import read, secret_lines
-from tests.grader.rows import rows
+from grader.gradebook import reading
+from grader.releasing.answer_files import fill, read_answers
+from grader.releasing.release import generate
+from grader.reporting.export import FORMULA_STARTS
+from grader.reporting.results import Result
+from grader.reporting.summary import table
+from grader.running.pipeline import Run
+from tests.exercises.proof.notebook import read, secret_lines
+from tests.grader.gradebook.rows import rows
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
@@ -101,8 +102,8 @@ class TestScores:
         assert set(graded_class.results) - waiting == {"blank", "half-done"}
 
     def test_the_gradebook_has_the_same(self, graded_class, roster):
-        entries = gradebook.read(gradebook.database(graded_class.folder), ASSIGNMENT)
-        learners = gradebook.students(gradebook.database(graded_class.folder))
+        entries = reading.entries(reading.sqlite_url(graded_class.folder), ASSIGNMENT)
+        learners = reading.learners(reading.sqlite_url(graded_class.folder))
         assert {student: learner[:2] for student, learner in learners.items()} == roster
         assert entries.keys() == roster.keys()
         with sqlite3.connect(graded_class.folder / "gradebook.db") as database:
@@ -307,7 +308,7 @@ class TestAgain:
         assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
         assert "1 submission graded" in out
         assert "2 could not be graded" in out
-        entries = gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)
+        entries = reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)
         assert {"full-marks-loops", "half-done"} & set(entries) == set()
         for student in ("full-marks-loops", "half-done"):
             assert not (tmp_path / "feedback" / student / ASSIGNMENT).exists()
@@ -327,7 +328,7 @@ class TestStockNbgrader:
     @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
     def test_its_own_autograder_gives_these_rows(self, graded_class, roster, tmp_path):
         """Every score, comment and flag in the gradebook is what stock nbgrader enters."""
-        url = gradebook.database(tmp_path)
+        url = reading.sqlite_url(tmp_path)
         generate(ASSIGNMENT, tmp_path / "released", db_url=url)
         with Gradebook(url, "attention") as book:
             for student, (first, last) in roster.items():
@@ -345,7 +346,7 @@ class TestStockNbgrader:
         }
         done = nbgrader_for(folders, Config({"Autograde": stock})).autograde(ASSIGNMENT, "*")
         assert done["success"], done
-        ours = rows(gradebook.database(graded_class.folder))
+        ours = rows(reading.sqlite_url(graded_class.folder))
         assert ours == rows(url)
         assert len(ours["grade"]) == len(roster) * 7
 
@@ -373,7 +374,7 @@ class TestStockNbgrader:
             assert done.returncode == 0, done.stderr
         released = (tmp_path / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
         assert released == (root / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
-        entries = gradebook.read(gradebook.database(tmp_path), ASSIGNMENT)
+        entries = reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)
         assert entries[student].scores == graded_class.results[student].entry.scores
         page = tmp_path / "feedback" / student / ASSIGNMENT / f"{ASSIGNMENT}.html"
         assert "HIDDEN" not in page.read_text(encoding="utf-8")

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.answer_files import write_class
+from grader.releasing.answer_files import write_class
 from tests.end_to_end.shown_commands import (
     Shown,
     copy_of_course,
@@ -101,7 +101,9 @@ SOME = Untested("It runs a part of this suite; tests/tools/test_readme.py sees t
 NOWHERE = Untested("The copy has nowhere to pull from.")
 BOOK = Tested("tests/book/test_build.py::test_the_book_builds_without_a_warning")
 LOCK = Untested("It asks a package registry; test_packaging.py compares what it made.")
-ARCHIVE = Tested("tests/grader/test_bundle.py::TestCommand::test_it_says_where_the_archive_is")
+ARCHIVE = Tested(
+    "tests/grader/releasing/test_bundle.py::TestCommand::test_it_says_where_the_archive_is"
+)
 INSTALL = Untested("It installs from a package registry; test_packaging.py checks the ranges.")
 WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installation_brings_numpy_and_nothing_else")
 AUTOGRADE = Tested(
@@ -127,12 +129,13 @@ README: dict[str, Entry] = {
     "make test PYTEST=tests/attn_lib/test_packaging.py": SOME,
     'make test PYTEST="tests/book/test_build.py tests/book/test_claims.py tests/book/claims"': SOME,
     "make test PYTEST=tests/book/test_pages.py": SOME,
-    "make test PYTEST=tests/exercises/test_right.py": SOME,
-    "make test PYTEST=tests/exercises/test_wrong.py": SOME,
-    "make test PYTEST=tests/exercises/test_mutants.py": SOME,
-    "make test PYTEST=tests/grader/test_hostile.py": SOME,
-    'make test PYTEST="tests/exercises/test_stock.py tests/grader/test_gradebook_writer.py"': SOME,
-    "make test PYTEST=tests/grader/test_pipeline.py": SOME,
+    "make test PYTEST=tests/exercises/proof/test_right.py": SOME,
+    "make test PYTEST=tests/exercises/proof/test_wrong.py": SOME,
+    "make test PYTEST=tests/exercises/mutation/test_mutants.py": SOME,
+    "make test PYTEST=tests/grader/judging/test_hostile.py": SOME,
+    'make test PYTEST="tests/exercises/proof/test_stock.py'
+    ' tests/grader/gradebook/test_writing.py"': SOME,
+    "make test PYTEST=tests/grader/running/test_pipeline.py": SOME,
     "make test PYTEST=tests/end_to_end/test_jupyterlab.py": SOME,
     ".ci/run": TEST,
 }
@@ -151,8 +154,8 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/pre-commit run --all-files": Run(says="Passed"),
     "make lock": LOCK,
     "make exercises": Run(says="quiz: up to date"),
-    ".venv/bin/python -m tests.exercises.matrix --write": Tested(
-        "tests/exercises/test_wrong.py::TestMistakes::test_the_table_in_the_book_is_of_these_assignments"
+    ".venv/bin/python -m tests.exercises.proof.matrix --write": Tested(
+        "tests/exercises/proof/test_wrong.py::TestMistakes::test_the_table_in_the_book_is_of_these_assignments"
     ),
     "make release": ARCHIVE,
     "make class": Tested(
@@ -162,11 +165,11 @@ CONTRIBUTING: dict[str, Entry] = {
     " -o requirements.txt": LOCK,
     "make lock UPGRADE=--upgrade": LOCK,
     "git diff requirements.txt": Run(),
-    'make test PYTEST="tests/exercises tests/book tests/grader/test_release.py'
+    'make test PYTEST="tests/exercises tests/book tests/grader/releasing/test_release.py'
     ' tests/tools/test_readme.py"': SOME,
     "make test PYTEST=tests/book/test_numpy_and_pytorch.py": SOME,
     ".venv/bin/pip install torch": INSTALL,
-    ".venv/bin/python -m tests.exercises.seeds": Untested(
+    ".venv/bin/python -m tests.exercises.proof.seeds": Untested(
         "It takes minutes; the suite tries fewer seeds of the same tests."
     ),
     ".venv/bin/python -m tools.pictures": Tested(
@@ -179,13 +182,13 @@ CONTRIBUTING: dict[str, Entry] = {
     " --after logarithm-tests": Run(
         writes=("solutions/softmax-saturation/softmax-saturation.ipynb",), says="in capitals"
     ),
-    'make test PYTEST="tests/book tests/attn_lib/test_figures.py"': SOME,
-    'make test PYTEST="tests/attn_lib/test_figures.py tests/book/test_pages.py"': SOME,
+    'make test PYTEST="tests/book tests/attn_lib/figures/test_figures.py"': SOME,
+    'make test PYTEST="tests/attn_lib/figures/test_figures.py tests/book/test_pages.py"': SOME,
     'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
     ' tests/book/test_claims.py"': SOME,
     "make test PYTEST=tests/book/claims": SOME,
     """make test PYTEST="tests/attn_lib -k 'mistakes or museum or learners'\"""": SOME,
-    'make test PYTEST="tests/exercises/test_wrong.py tests/book/claims'
+    'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
     ' tests/book/test_claims.py"': SOME,
     'make test PYTEST="tests/exercises tests/tools/test_readme.py"': SOME,
     'make lock UPGRADE="--upgrade-package matplotlib"': LOCK,
@@ -198,7 +201,9 @@ CONTRIBUTING: dict[str, Entry] = {
 APART = Untested("It is another project's, in an environment that is not the course's.")
 IN_A_TERM = "tests/end_to_end/test_instructor_path.py::"
 EXCHANGE = Tested(f"{IN_A_TERM}TestExchange::test_out_and_in_and_out_again")
-CLUSTER = Tested("tests/grader/test_cluster.py::test_each_job_is_done_once_and_few_are_on_the_way")
+CLUSTER = Tested(
+    "tests/grader/running/test_cluster_workers.py::test_each_job_is_done_once_and_few_are_on_the_way"
+)
 
 INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "make course": COURSE,
@@ -260,7 +265,7 @@ HOW_TO_USE: dict[str, Entry] = {
     "make lab": LAB,
     "make": HELP,
     'python -m pip install ".[exercises]"': INSTALL,
-    "python -m attn_lib.checks exercises/dot-products/dot-products.ipynb": Tested(
+    "python -m attn_lib.course.checks exercises/dot-products/dot-products.ipynb": Tested(
         f"{LEARNER}test_the_check_tells_what_is_missing_and_when_all_is_right"
     ),
     "mkdir -p submitted/me/dot-products": Run(),

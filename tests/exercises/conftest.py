@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.exercises import notebook
-from tests.exercises.proof import proofs
-from tests.exercises.recording import record
+from tests.exercises.proof import notebook
+from tests.exercises.proof.proof import proofs
+from tests.exercises.proof.recording import record
 
 
 @pytest.fixture(scope="session", params=sorted(proofs()))

@@ -7,8 +7,8 @@ import json
 import nbformat
 import pytest
 
-from grader.answer_files import fill, read_answers
 from grader.course import EXERCISES
+from grader.releasing.answer_files import fill, read_answers
 
 
 @pytest.fixture(scope="session")

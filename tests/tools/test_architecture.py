@@ -6,11 +6,13 @@ import ast
 import importlib
 import re
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from grader.bubblewrap import INSIDE
+from grader.sandbox.bubblewrap import INSIDE
 
 PAGE = "ARCHITECTURE.md"
 ROOMS = {
@@ -65,6 +67,8 @@ def imported(path) -> set[str]:
 
 def test_every_path_that_is_named_exists(root, page):
     named = set(re.findall(rf"\b(?:{'|'.join(ROOMS)})/[\w./-]*\w", page))
+    drawn = set(re.findall(r"\b[a-z_]+/[a-z_/]+\.py\b", section(page, "The path of a submission")))
+    named |= {path if path.startswith("grader/") else f"grader/{path}" for path in drawn}
     assert len(named) > 20
     assert [path for path in sorted(named) if not (root / path).exists()] == []
 
@@ -101,16 +105,116 @@ def test_a_room_imports_nothing_against_the_arrows(root, room):
         assert used <= ARROWS[room], file
 
 
+#: The rooms of attn_lib and of grader, from the ground up, and what each may use. The folder
+#: `figures` holds one more, `chapters`, which is part of it.
+GROUND_UP = {
+    "attn_lib": set(),
+    "attn_lib.course": {"attn_lib"},
+    "attn_lib.figures": {"attn_lib", "attn_lib.course"},
+    "grader.course": set(),
+    "grader.files": set(),
+    "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
+    "grader.sandbox": {"grader.sandbox.inside", "attn_lib", "attn_lib.course"},
+    "grader.submission": set(),
+    "grader.judging": {
+        *("grader.sandbox", "grader.sandbox.inside", "grader.submission", "attn_lib.course"),
+    },
+    "grader.nbgrader_hooks": {
+        *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
+        "grader.course",
+    },
+    "grader.gradebook": {"grader.judging"},
+    "grader.running": {
+        *("grader.gradebook", "grader.nbgrader_hooks", "grader.judging", "grader.sandbox"),
+        *(
+            "grader.sandbox.inside",
+            "grader.submission",
+            "grader.course",
+            "grader.files",
+            "attn_lib",
+        ),
+    },
+    "grader.reporting": {
+        *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
+        *("grader.course", "grader.files", "attn_lib.course"),
+    },
+    "grader.releasing": {"grader.course", "grader.files"},
+    "grader.command_line": {
+        *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
+        *("grader.sandbox", "grader.sandbox.inside", "grader.course"),
+    },
+}
+#: Rooms whose `__init__.py` lists what others may use. The others may be used as a whole.
+WITH_DOORS = {
+    *("grader.gradebook", "grader.judging", "grader.nbgrader_hooks", "grader.releasing"),
+    *("grader.reporting", "grader.running", "grader.sandbox"),
+}
+
+
+def room_of(module: str) -> str | None:
+    """Return the room that a module stands in: the longest name of one that it begins with."""
+    parts = module.split(".")
+    for length in range(len(parts), 0, -1):
+        if (room := ".".join(parts[:length])) in GROUND_UP:
+            return room
+    return None
+
+
+def arrows(root) -> Iterator[tuple[str, str, str]]:
+    """Yield each import of one module of the rooms by another: who, its room, whom."""
+    for file in sorted([*(root / "attn_lib").rglob("*.py"), *(root / "grader").rglob("*.py")]):
+        module = ".".join(file.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        if (room := room_of(module)) is not None:
+            yield from ((module, room, name) for name in sorted(imported(file)))
+
+
+def test_rooms_use_those_below_them_only(root):
+    below: set[str] = set()
+    for room, uses in GROUND_UP.items():
+        assert uses <= below, f"An arrow of {room} points upwards."
+        below.add(room)
+    found = set()
+    for module, room, name in arrows(root):
+        used = room_of(name)
+        if used not in (None, room):
+            assert used in GROUND_UP[room], f"{module} imports {name}"
+            found.add((room, used))
+    allowed = {(room, used) for room, uses in GROUND_UP.items() for used in uses}
+    assert found == allowed, "An arrow that nothing needs."
+
+
+def test_others_come_in_by_the_doors(root):
+    doors = {}
+    for room in WITH_DOORS:
+        text = (root / Path(*room.split(".")) / "__init__.py").read_text(encoding="utf-8")
+        doors[room] = set(re.findall(r"^- `(\w+)`:", text, re.MULTILINE))
+        assert doors[room], room
+    for module, room, name in arrows(root):
+        used = room_of(name)
+        if used in WITH_DOORS and used != room:
+            assert name.removeprefix(f"{used}.").split(".")[0] in doors[used], (module, name)
+
+
+def test_no_folder_holds_more_than_can_be_seen_at_once(root):
+    for package in ("attn_lib", "grader", "tests", "tools", "book", "benchmarks"):
+        for folder in [root / package, *(root / package).rglob("*/")]:
+            assert len([*folder.glob("*.py")]) <= 16, folder
+
+
 def test_what_is_inside_the_sandbox_imports_nothing_from_outside(root):
-    inside = {".".join(path.relative_to(root).with_suffix("").parts) for path in INSIDE}
-    for file in (root / "grader" / "inside").glob("*.py"):
-        for name in imported(file):
-            if name.startswith("grader."):
-                assert any(name.startswith(f"{module}.") for module in inside), (file, name)
+    inside = {root / "grader" / "sandbox" / "inside"}
+    assert {path for path in INSIDE if path.is_dir()} == inside
+    assert {path.name for path in {*INSIDE} - inside} == {"__init__.py"}
+    for folder in inside:
+        for file in folder.glob("*.py"):
+            ours = {name for name in imported(file) if name.startswith("grader.")}
+            assert all(name.startswith("grader.sandbox.inside.") for name in ours), file
+    for path in {*INSIDE} - inside:
+        assert imported(path) == set(), path
 
 
 def test_the_steps_of_a_submission_stand_in_the_order_in_which_they_are_taken(page):
     drawing = section(page, "The path of a submission").split("```")[1]
-    steps = ["finding", "jobs", "judge", "verdict", "autograded", "gradebook_writer", "journal"]
+    steps = ["finding", "jobs", "judge.py", "verdict", "autograded", "writing", "journal"]
     places = [drawing.index(step) for step in steps]
     assert places == sorted(places)

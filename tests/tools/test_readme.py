@@ -9,9 +9,9 @@ import pytest
 import yaml
 from PIL import Image
 
-from attn_lib.widgets import MOST_FRAMES
+from attn_lib.figures.widgets import MOST_FRAMES
 from book._ext.assignments import path_of, read_overview
-from tests.exercises.proof import proofs
+from tests.exercises.proof.proof import proofs
 from tools import page_sizes, pictures
 
 PAGES = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md"]

@@ -14,9 +14,9 @@ from attn_lib.complexity import (
     layer_flops,
     weights_bytes,
 )
-from attn_lib.mistakes import catalogue
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.targets import TARGETS
 from attn_lib.streaming import BLOCKS, LARGEST_BARE_SCORE
-from attn_lib.targets import TARGETS
 
 PAGE = "complexity"
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attn_lib import causal_mask
-from attn_lib.mistakes import appearances, catalogue
+from attn_lib.course.mistakes import appearances, catalogue
 from tests.book.claims.arithmetic import shares
 
 PAGE = "masking"

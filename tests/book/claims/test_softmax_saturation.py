@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from attn_lib.mistakes import catalogue
-from attn_lib.targets import TARGETS
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.targets import TARGETS
 from tests.book.claims.arithmetic import softmax
 from tests.book.claims.measured import assert_measured, assert_near
 from tests.book.claims.reading import after, read

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from attn_lib.targets import TARGETS
+from attn_lib.course.targets import TARGETS
 from attn_lib.training import train_lookup
 from tests.book.claims.measured import ERRORS, assert_measured
 from tests.book.claims.reading import after, read

@@ -8,9 +8,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from attn_lib.mistakes import catalogue
-from attn_lib.museum import wing
-from attn_lib.targets import TARGETS
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.museum import wing
+from attn_lib.course.targets import TARGETS
 from tests.book.claims import reading
 from tests.book.claims.measured import ERRORS
 from tests.book.claims.reading import MEASURED, options_of

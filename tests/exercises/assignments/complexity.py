@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attn_lib.personal.complexity import two_blocks
-from attn_lib.targets import (
+from attn_lib.course.personal.complexity import two_blocks
+from attn_lib.course.targets import (
     cache_bytes,
     decoding_flops,
     mebibytes,
@@ -13,7 +13,7 @@ from attn_lib.targets import (
     merge_sums,
     weights_bytes,
 )
-from tests.exercises.proof import Proof, Slip
+from tests.exercises.proof.proof import Proof, Slip
 
 RIGHT = {
     "loops": {

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_lib.personal.dot_products import INVISIBLE_BY_HAND, two_keys
-from attn_lib.targets import TARGETS, output_shape, weights_shape
-from grader.answer_files import read_answers
-from tests.exercises.proof import Proof, Slip
+from attn_lib.course.personal.dot_products import INVISIBLE_BY_HAND, two_keys
+from attn_lib.course.targets import TARGETS, output_shape, weights_shape
+from grader.releasing.answer_files import read_answers
+from tests.exercises.proof.proof import Proof, Slip
 
 ANSWERS = Path(__file__).resolve().parents[2] / "sample_class" / "answers"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attn_lib.personal.masking import empty_row
+from attn_lib.course.personal.masking import empty_row
 from attn_lib.softmax import softmax
-from tests.exercises.proof import Proof, Slip
+from tests.exercises.proof.proof import Proof, Slip
 
 RIGHT = {
     "loops": {

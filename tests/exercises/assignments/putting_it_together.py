@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from attn_lib.personal.putting_it_together import layer_sizes
-from attn_lib.targets import TARGETS
-from tests.exercises.proof import Proof, Slip
+from attn_lib.course.personal.putting_it_together import layer_sizes
+from attn_lib.course.targets import TARGETS
+from tests.exercises.proof.proof import Proof, Slip
 
 LOOPS = {
     "heads": """

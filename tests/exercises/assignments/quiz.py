@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attn_lib.personal.quiz import INVISIBLE_IN_A_CAUSAL_ROW, INVISIBLE_IN_ONE_ROW
-from attn_lib.targets import output_shape
-from tests.exercises.proof import Proof, Slip
+from attn_lib.course.personal.quiz import INVISIBLE_IN_A_CAUSAL_ROW, INVISIBLE_IN_ONE_ROW
+from attn_lib.course.targets import output_shape
+from tests.exercises.proof.proof import Proof, Slip
 
 LOOPS = {
     "formula": """

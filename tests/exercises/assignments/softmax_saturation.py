@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from attn_lib.personal.softmax_saturation import random_scores
+from attn_lib.course.personal.softmax_saturation import random_scores
 from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
-from attn_lib.targets import mean_largest_weight, two_key_weight
-from tests.exercises.proof import Proof, Slip
+from attn_lib.course.targets import mean_largest_weight, two_key_weight
+from tests.exercises.proof.proof import Proof, Slip
 
 RIGHT = {
     "loops": {

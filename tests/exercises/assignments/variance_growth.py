@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from attn_lib.estimates import score_matrix_noise, variance_noise
-from attn_lib.personal.variance_growth import entries
-from attn_lib.targets import score_mean, score_range, score_sd, score_variance
-from tests.exercises.proof import Proof, Slip
+from attn_lib.course.personal.variance_growth import entries
+from attn_lib.course.targets import score_mean, score_range, score_sd, score_variance
+from tests.exercises.proof.proof import Proof, Slip
 
 RIGHT = {
     "loops": {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grader.limits import NONE
-from grader.sandbox import Sandbox
+from grader.sandbox.inside.limits import NONE
+from grader.sandbox.warm_process import Sandbox
 from tests.grader.sandbox.probes import LIMITS, need_bubblewrap
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import bubblewrap
-from grader.limits import Limits
+from grader.sandbox import bubblewrap
+from grader.sandbox.inside.limits import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,7 +49,7 @@ except OSError as error:
 #: Finds the socket and the token of a request, as anybody can who runs in that process.
 FIND = """
 import os, signal, socket, stat, sys, time
-from grader.wire import pack
+from grader.sandbox.inside.wire import pack
 def is_open(fd):
     try:
         return bool(os.fstat(fd))

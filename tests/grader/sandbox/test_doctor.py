@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader import doctor
+from grader.sandbox import doctor
 from tests.grader.sandbox.probes import need_bubblewrap
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.live import MOST_VALUES, Live
-from grader.wire import Opaque
+from grader.judging.live import MOST_VALUES, Live
+from grader.sandbox.inside.wire import Opaque
 from tests.grader.sandbox.probes import LIMITS
 
 NAMES = [f"x{number:02}" for number in range(2 * MOST_VALUES)]

@@ -44,8 +44,8 @@ def ordinary_python() -> tuple[pwd.struct_passwd, str]:
 
 
 AS_USER = f"""
-from grader.limits import Limits
-from grader.sandbox import Sandbox, SessionDied
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.warm_process import Sandbox, SessionDied
 with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=16)) as sandbox:
     for source in (
         "import os; print(os.getuid(), os.listdir('/tmp'), os.path.exists('/etc/passwd'))",

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from grader.sandbox import SessionDied
+from grader.sandbox.warm_process import SessionDied
 from tests.grader.sandbox.probes import FIND, printed
 
 NO_REPLY = "it sent something that is no reply"
@@ -86,7 +86,7 @@ def test_a_reply_before_the_question_ends_the_session(session):
 def test_forged_kinds_end_the_session(session, reply):
     session.run_cell(
         "a",
-        "import grader.inside.runner as r\n"
+        "import grader.sandbox.inside.runner as r\n"
         f"r._Answers.kinds = lambda self, reply, names: reply({reply})",
     )
     with pytest.raises(SessionDied, match=NO_REPLY):
@@ -96,7 +96,7 @@ def test_forged_kinds_end_the_session(session, reply):
 def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
     session.run_cell(
         "a",
-        "import grader.inside.runner as r\n"
+        "import grader.sandbox.inside.runner as r\n"
         "r.observe = lambda *a, **k: r.Observation(7, 'x' * 99999, True, True)",
     )
     seen = session.observe("f", [1], own_work=True)
@@ -108,7 +108,9 @@ def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
 
 def test_one_who_does_not_listen_to_large_arguments_is_ended(session):
     session.run_cell(
-        "a", FIND + "def stop(*a): time.sleep(60)\nimport grader.inside.runner as r\nr._fill = stop"
+        "a",
+        FIND
+        + "def stop(*a): time.sleep(60)\nimport grader.sandbox.inside.runner as r\nr._fill = stop",
     )
     with pytest.raises(SessionDied, match="it did not return within 1 s"):
         session.observe("f", [np.ones(2**21)], own_work=True)

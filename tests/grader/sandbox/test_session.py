@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attn_lib.checks.drawings import Drawing
-from grader.sandbox import Sandbox, SessionDied
-from grader.wire import Opaque
+from attn_lib.course.checks.drawings import Drawing
+from grader.sandbox.inside.wire import Opaque
+from grader.sandbox.warm_process import Sandbox, SessionDied
 from tests.grader.sandbox.probes import LIMITS, printed
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader import bubblewrap
-from grader.limits import NONE
-from grader.sandbox import Sandbox
+from grader.sandbox import bubblewrap
+from grader.sandbox.inside.limits import NONE
+from grader.sandbox.warm_process import Sandbox
 from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, need_bubblewrap, printed
 
 
@@ -209,19 +209,19 @@ def test_without_isolation_its_processes_end_too(unprotected):
 
 def test_nothing_passes_from_one_session_to_the_next(sandbox):
     leave = """
-import attn_lib.checks, builtins, numpy as np, os, sys
+import attn_lib.course.checks, builtins, numpy as np, os, sys
 left = 1
 np.left = sys.left = builtins.left = 1
-attn_lib.checks.observation.observe = None
+attn_lib.course.checks.observation.observe = None
 np.random.seed(3)
 os.environ["LEFT"] = "1"
 for folder in ("/tmp", "/dev/shm"):
     open(folder + "/left", "w").write("1")
 """
     look = """
-import attn_lib.checks, builtins, numpy as np, os, sys
+import attn_lib.course.checks, builtins, numpy as np, os, sys
 print("left" in globals(), hasattr(np, "left"), hasattr(sys, "left"), hasattr(builtins, "left"),
-      attn_lib.checks.observation.observe is None, "LEFT" in os.environ,
+      attn_lib.course.checks.observation.observe is None, "LEFT" in os.environ,
       "left" in os.listdir("/tmp"), "left" in os.listdir("/dev/shm"))
 """
     with sandbox.session() as first, sandbox.session() as beside:

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
-from grader import bubblewrap
-from grader.limits import NONE
-from grader.sandbox import Sandbox, SandboxUnavailable, SessionDied
+from grader.sandbox import bubblewrap
+from grader.sandbox.inside.limits import NONE
+from grader.sandbox.warm_process import Sandbox, SandboxUnavailable, SessionDied
 from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
 
 
@@ -36,8 +36,8 @@ def test_when_the_grader_is_killed_all_ends(tmp_path):
     program = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
-from grader.limits import Limits
-from grader.sandbox import Sandbox
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.warm_process import Sandbox
 sandbox = Sandbox(Limits())
 session = sandbox.session()
 session.run_cell("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")

@@ -1,0 +1,55 @@
+"""Check an exercise notebook outside Jupyter.
+
+Run the notebook's cells in order and tell what its test cells say, as *Validate* does in
+Jupyter::
+
+    python -m attn_lib.course.checks exercises/masking/masking.ipynb
+
+NumPy is all it needs. The notebook is read and never written. Code in it runs as it would in
+Jupyter, so run only notebooks that you trust.
+
+The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is no
+exercise notebook.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from attn_lib.course.checks.notebooks import Findings, NotANotebook, read, run
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check a notebook, print what was found and return the exit status."""
+    about = __doc__.split("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m attn_lib.course.checks", description=about[0], epilog=about[-1]
+    )
+    parser.add_argument("notebook", type=Path, help="the .ipynb file of an exercise")
+    path = parser.parse_args(arguments).notebook
+    try:
+        cells = read(path)
+    except NotANotebook as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    findings = run(cells, path.resolve().parent)
+    print(as_text(findings))
+    return 0 if findings.all_pass else 1
+
+
+def as_text(findings: Findings) -> str:
+    """Return what was found task by task, and a last line that sums it up."""
+    blocks = []
+    for task in findings.tasks:
+        if task.told:
+            title = [task.title] if task.title else []
+            blocks.append("\n".join([*title, *(f"  {line}" for line in task.told)]))
+    blocks.append(f"{findings.passed} of {findings.tests} test cells pass.")
+    return "\n\n".join(blocks)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

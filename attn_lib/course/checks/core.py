@@ -1,0 +1,423 @@
+"""The checks of one test cell."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attn_lib.course.checks.comparison import difference, form_problem, tolerance_for
+from attn_lib.course.checks.drawings import (
+    Drawing,
+    Line,
+    empty_problem,
+    find_curve,
+    label_problem,
+    scale_problem,
+)
+from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.observation import shapes_of
+from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part
+from attn_lib.course.personal.core import checked_id
+from attn_lib.course.targets import TARGETS
+
+#: How many standard errors an estimate may lie off: right work fails once in two million.
+STANDARD_ERRORS = 5
+
+#: The environment variable that gives each submission hidden inputs of its own.
+SEED = "ATTN_LIB_CHECKS_SEED"
+
+
+class Checks:
+    """The checks of one test cell.
+
+    Parameters
+    ----------
+    names : mapping
+        Where the learner's work is looked up: ``globals()`` in a test cell.
+
+    Examples
+    --------
+    >>> check = Checks({"score_matrix": lambda q, k: q @ k.T, "range_of": 8, "meaning": "b"})
+    >>> check.part("raw scores", points=2)
+    >>> check.call("score_matrix", np.eye(2), np.ones((3, 2)), target="score_matrix")
+    >>> check.part("their range", points=1)
+    >>> check.value("range_of", target="score_range", args=(64,))
+    >>> check.choice("meaning", "ABC", right="A", because={"B": "B is one standard deviation."})
+    >>> check.finish()
+    Traceback (most recent call last):
+        ...
+    attn_lib.course.checks.results.ChecksFailed: raw scores: ok
+    their range: not yet
+      - range_of: expected 16, got 8.
+        Likely cause: It takes one standard deviation, within which only about 68 %
+        lie; for 95 % take two. (range-of-one-sd; see the book,
+        variance-growth#how-far-scores-range)
+      - meaning: "B" is not right. B is one standard deviation.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._ledger = Ledger(names)
+        self._obstacle: CheckResult | None = None
+        self._malformed: set[str] = set()  # values of the part at hand, by name
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts opened so far, each with what its checks found."""
+        self._ledger.name_causes()
+        return self._ledger.parts
+
+    def learner_id(self) -> str:
+        """Return the learner's id from the name ``learner_id``.
+
+        Where it is missing or no id, every part of the cell fails with a message that says
+        so, and the id of nobody is returned for the cell to go on with.
+        """
+        if "learner_id" not in self._ledger.names:
+            problem = (
+                "not there yet. Put your id into its cell near the top, in quotes, "
+                "and run the cell."
+            )
+        else:
+            try:
+                return checked_id(self._ledger.names["learner_id"])
+            except (TypeError, ValueError) as error:
+                problem = str(error).removeprefix("learner_id: ")
+        self._obstacle = CheckResult("learner_id", problem)
+        return "nobody"
+
+    def rng(self, number: int) -> np.random.Generator:
+        """Return a random generator for a cell's inputs.
+
+        Parameters
+        ----------
+        number : int
+            The cell's own, so that two cells do not get the same inputs. The judge adds a
+            seed of the submission.
+        """
+        seed = os.environ.get(SEED)
+        return np.random.default_rng(number if seed is None else [number, int(seed)])
+
+    def part(self, title: str, points: float) -> None:
+        """Open a part; the checks that follow belong to it.
+
+        Parameters
+        ----------
+        title : str
+            What the report calls it.
+        points : float
+            What it earns when all its checks pass.
+        """
+        self._malformed.clear()
+        found = [self._obstacle] if self._obstacle else []
+        self._ledger.parts.append(Part(title, points, found))
+
+    def call(
+        self,
+        name: str,
+        *args: Any,
+        target: str | None = None,
+        expected: ArrayLike | None = None,
+    ) -> None:
+        """Check what the learner's function returns for `args`.
+
+        What it prints on stderr, warnings included, is dropped: a warning is not a failure.
+
+        Parameters
+        ----------
+        name : str
+            The function's name.
+        *args
+            Its arguments. It gets copies, and changing them is a failure.
+        target : str, optional
+            The key in `attn_lib.course.targets.TARGETS` of the function this one has to equal.
+            Its catalogued mistakes are named when one of them gives the answer found.
+        expected : array_like, optional
+            The right result. Default: what the target gives for `args`.
+        """
+        got = self._ledger.observe(name, args)
+        if got is not None:
+            self._ledger.compare(name, got.result, target, args, expected, given=shapes_of(args))
+
+    def value(
+        self,
+        name: str,
+        *,
+        target: str | None = None,
+        args: Sequence[Any] = (),
+        row: int | None = None,
+        expected: ArrayLike | None = None,
+        decimals: int | None = None,
+        within: float | None = None,
+    ) -> None:
+        """Check a value the learner computed or typed in.
+
+        Parameters
+        ----------
+        name : str
+            The variable's name.
+        target, args : optional
+            The function and arguments it should be the result of; see `call`.
+        row : int, optional
+            The value is this row of the result. Default: the whole result.
+        expected : array_like, optional
+            The right value. Default: what the target gives for `args`.
+        decimals : int, optional
+            How many decimals were asked for. A difference of one in the last is accepted.
+        within : float, optional
+            The largest difference that is accepted, of a prediction say.
+        """
+        got, found = self._ledger.find(name)
+        if not found:
+            return
+        tolerance = None
+        if decimals is not None:
+            tolerance = (0.0, 1.001 * 10.0**-decimals)
+        elif within is not None:
+            tolerance = (0.0, within)
+        self._ledger.compare(name, got, target, args, expected, row=row, tolerance=tolerance)
+
+    def estimate(
+        self,
+        name: str,
+        *args: Any,
+        seeds: tuple[int, int],
+        target: str,
+        target_args: Sequence[Any],
+        standard_error: float,
+    ) -> None:
+        """Check a function that estimates a number by experiment, with its error bound.
+
+        It takes `args` and a seed. Each of two seeds has to give a number within
+        `STANDARD_ERRORS` of the right one, the same seed the same number, and two seeds
+        two numbers: what does not depend on the seed is no experiment.
+
+        Parameters
+        ----------
+        name : str
+            The function's name.
+        *args
+            Its arguments before the seed.
+        seeds : (int, int)
+        target, target_args
+            The function that gives the right number, and its arguments.
+        standard_error : float
+            Standard deviation of the estimate.
+        """
+        estimates = []
+        for seed in (*seeds, seeds[0]):
+            observation = self._ledger.observe(name, (*args, seed))
+            if observation is None:
+                return
+            estimates.append(observation.result)
+        given = shapes_of((*args, seeds[0]))
+        for estimate in estimates:
+            form = form_problem(estimate, np.zeros(()))
+            if form:
+                return self._ledger.record(name, form, given=given)
+        first, second, again = estimates
+        if not np.array_equal(first, again):
+            problem = (
+                f"it gave {float(first):.6g} and then {float(again):.6g} for the same seed. "
+                "Draw from np.random.default_rng(seed) only."
+            )
+            return self._ledger.record(name, problem, given=given)
+        if np.array_equal(first, second):
+            problem = (
+                f"it gave {float(first):.6g} for two different seeds. Draw random numbers from "
+                "np.random.default_rng(seed), measure them, and do not round."
+            )
+            return self._ledger.record(name, problem, given=given)
+        # Half of it relative, so that a wrong experiment, whose noise grows with its result, is
+        # told by its mistake too. For the right number the halves add up to the whole.
+        bound = STANDARD_ERRORS * standard_error / 2
+        right = abs(float(TARGETS[target](*target_args)))
+        tolerance = (bound / right, bound) if right else (0.0, 2 * bound)
+        for seed, estimate in zip(seeds, estimates, strict=False):
+            self._ledger.compare(
+                name,
+                estimate,
+                target,
+                target_args,
+                tolerance=tolerance,
+                given=shapes_of((*args, seed)),
+            )
+
+    def drawing(
+        self,
+        name: str,
+        *args: Any,
+        lines: Mapping[str, Line] | None = None,
+        image: ArrayLike | None = None,
+        logarithmic: str | None = None,
+        labelled: bool | Mapping[str, str] = False,
+    ) -> None:
+        """Check what the learner's function draws: the data in the axes it returns.
+
+        Axes with nothing in them have neither the right scales nor labels.
+
+        Parameters
+        ----------
+        name : str
+            The function's name. It returns matplotlib's Axes.
+        *args
+            Its arguments.
+        lines : mapping, optional
+            The lines that have to be there, by their labels.
+        image : array_like, optional
+            What has to be shown by ``imshow``.
+        logarithmic : str, optional
+            Which axes have to be logarithmic: "", "x", "y" or "xy". Default: any scales.
+        labelled : bool or mapping
+            Whether both axes need a label; by "x" and "y" the words that have to be in it.
+
+        Raises
+        ------
+        ValueError
+            If nothing is to be looked at, a mistake of the cell's author.
+        """
+        observation = self._ledger.observe(name, args, own_work=False)
+        if observation is None:
+            return
+        drawing = observation.result
+        if not isinstance(drawing, Drawing):
+            return self._ledger.record(
+                name,
+                f"expected the Axes that it drew into, got {type(drawing).__name__}. "
+                "Is there a `return ax`?",
+            )
+        if lines is None and image is None and logarithmic is None and not labelled:
+            raise ValueError(f"{name}: expected something to look at in the drawing, got nothing.")
+        if logarithmic is not None or labelled:
+            self._ledger.record(name, empty_problem(drawing))
+        if logarithmic is not None:
+            self._ledger.record(name, scale_problem(drawing, logarithmic))
+        if labelled:
+            words = labelled if isinstance(labelled, Mapping) else {}
+            self._ledger.record(name, label_problem(drawing, words))
+        for label, line in (lines or {}).items():
+            self._compare_line(name, drawing, label, line)
+        if image is not None:
+            if drawing.images:
+                self._ledger.compare(f"{name}, image", drawing.images[0], expected=image)
+            else:
+                self._ledger.record(name, "expected an image, found none: ax.imshow(...).")
+
+    def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
+        """Check that a value consists of finite real numbers in this shape.
+
+        Parameters
+        ----------
+        name : str
+            The variable's name.
+        shape : tuple of int
+            Default: a single number.
+        """
+        got, found = self._ledger.find(name)
+        if found:
+            problem = form_problem(got, np.zeros(shape))
+            self._ledger.record(name, problem, only_form=True)
+            if problem:
+                self._malformed.add(name)
+
+    def holds(self, name: str, condition: Callable[[Any], Any], sentence: str) -> None:
+        """Check that a value has a property.
+
+        A value whose `form` was wrong in this part is not asked: that has been told, and a
+        condition on four numbers may take hours on millions.
+
+        Parameters
+        ----------
+        name : str
+            The variable's name.
+        condition : callable
+            Takes the value as an array, returns whether the property holds.
+        sentence : str
+            What is told when it does not.
+        """
+        got, found = self._ledger.find(name)
+        if not found or name in self._malformed:
+            return
+        try:
+            held = bool(condition(np.asarray(got)))
+        except Exception:  # the value may be anything; then the property does not hold
+            held = False
+        self._ledger.record(name, "" if held else sentence, only_form=True)
+
+    def choice(
+        self,
+        name: str,
+        options: str,
+        right: str | None = None,
+        because: Mapping[str, str] | None = None,
+    ) -> None:
+        """Check the letter a learner chose.
+
+        Parameters
+        ----------
+        name : str
+            The variable's name.
+        options : str
+            The letters, such as "ABCD". A small letter counts as its capital.
+        right : str, optional
+            The right one. Default: any of the options passes.
+        because : mapping, optional
+            For each wrong letter a sentence that says why it is wrong.
+        """
+        got, found = self._ledger.find(name)
+        if not found:
+            return
+        letter = got.strip().upper() if isinstance(got, str) else None
+        if not letter or letter not in list(options):
+            listed = ", ".join(f'"{option}"' for option in options)
+            return self._ledger.record(name, f"expected one of the letters {listed}, got {got!r}.")
+        if right is None or letter == right:
+            return self._ledger.record(name, only_form=right is None)
+        reason = (because or {}).get(letter, "")
+        self._ledger.record(name, f'"{letter}" is not right. {reason}'.strip())
+
+    def finish(self) -> float | None:
+        """Report every part, then award the points or raise.
+
+        Returns
+        -------
+        float or None
+            Under ``nbgrader autograde`` the points earned, which nbgrader reads from the
+            cell's result. Elsewhere None: hidden checks are still to come, so no points.
+
+        Raises
+        ------
+        ChecksFailed
+            If anything failed; under ``nbgrader autograde`` only if nothing was earned.
+        ValueError
+            If a part holds no check, which would otherwise pass.
+        """
+        parts = self._ledger.parts
+        if not parts or not all(part.results for part in parts):
+            raise ValueError("Checks: expected at least one check in every part, found none.")
+        earned = float(sum(part.points for part in parts if part.passed))
+        grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
+        all_passed = all(part.passed for part in parts)
+        if not all_passed and not (grading and earned):
+            raise ChecksFailed(self._ledger.report(grading))
+        print(self._ledger.report(grading))
+        return earned if grading else None
+
+    def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
+        curve = find_curve(drawing, label)
+        if isinstance(curve, str):
+            return self._ledger.record(name, curve)
+        name = f"{name}, line {label!r}"
+
+        def compute(function: Callable[..., Any]) -> NDArray[Any]:
+            return np.array([function(*args) for args in line.args])
+
+        x = np.asarray(line.x)
+        problem = difference(curve.x, x, tolerance_for(curve.x, x))
+        if problem:
+            return self._ledger.record(f"{name}, x", problem)
+        right = compute(TARGETS[line.target])
+        self._ledger.judge(f"{name}, y", curve.y, right, line.target, compute)

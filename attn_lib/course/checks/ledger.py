@@ -1,0 +1,137 @@
+"""What the learner's names stand for, and what checks find there, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
+from attn_lib.course.checks.diagnosis import Diagnosis, Question
+from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
+from attn_lib.course.checks.results import CAUSE, CheckResult, ChecksFailed, Part, report
+from attn_lib.course.targets import TARGETS
+
+
+class Ledger:
+    """The names of a test cell and the parts that findings are entered into.
+
+    Parameters
+    ----------
+    names : mapping
+        Where the learner's work is looked up.
+    """
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self.names = names
+        self.parts: list[Part] = []
+        self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
+        self._wrong: list[tuple[Part, int, CheckResult, Diagnosis]] = []  # by part and place
+
+    def find(self, name: str) -> tuple[Any, bool]:
+        """Return what the learner called `name`; record when there is no such thing."""
+        if name in self.names:
+            return self.names[name], True
+        self.record(
+            name,
+            "not there yet. Fill in its cell above and run it. "
+            "If that cell shows an error, put it right first.",
+        )
+        return None, False
+
+    def record(
+        self,
+        name: str,
+        message: str = "",
+        *,
+        given: str = "",
+        only_form: bool = False,
+    ) -> None:
+        """Enter what one check found into the part at hand; see `CheckResult`."""
+        if not self.parts:
+            raise ValueError("Checks: expected part(...) before the first check.")
+        self.parts[-1].results.append(CheckResult(name, message, given, only_form=only_form))
+
+    def observe(
+        self, name: str, args: Sequence[Any], *, own_work: bool = True
+    ) -> Observation | None:
+        """Return what the learner's function gave; record it where that is no result."""
+        function, found = self.find(name)
+        if not found:
+            return None
+        if not isinstance(function, StandIn) and not callable(function):
+            self.record(name, f"expected a function, got {type(function).__name__}.")
+            return None
+        observation = observe(function, args, own_work=own_work)
+        if not observation.problem:
+            return observation
+        given = shapes_of(args) if observation.on_these_arguments else ""
+        self.record(name, observation.problem, given=given)
+        if observation.stopped:
+            raise ChecksFailed(self.report())
+        return None
+
+    def compare(
+        self,
+        name: str,
+        got: Any,
+        target: str | None = None,
+        args: Sequence[Any] = (),
+        expected: ArrayLike | None = None,
+        *,
+        row: int | None = None,
+        tolerance: tuple[float, float] | None = None,
+        given: str = "",
+    ) -> None:
+        """Record how `got` differs from `expected`, or else from what the target gives."""
+        if expected is None and target is None:
+            raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
+
+        def compute(function: Callable[..., Any]) -> NDArray[Any]:
+            return result_of(function, args, row)
+
+        right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
+        self.judge(name, got, right, target, compute, tolerance, given)
+
+    def judge(
+        self,
+        name: str,
+        got: Any,
+        expected: NDArray[Any],
+        target: str | None,
+        compute: Callable[[Callable[..., Any]], NDArray[Any]],
+        tolerance: tuple[float, float] | None = None,
+        given: str = "",
+    ) -> None:
+        """Record how `got` differs from `expected`; `name_causes` finds what explains it."""
+        tolerance = tolerance or tolerance_for(got, expected)
+        problem = difference(got, expected, tolerance)
+        self.record(name, problem, given=given)
+        if target is None:
+            return
+        diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+        question = Question(expected, compute, tolerance)
+        if not problem:
+            return diagnosis.passed(question)
+        diagnosis.failed(question, got)
+        results = self.parts[-1].results
+        self._wrong.append((self.parts[-1], len(results) - 1, results[-1], diagnosis))
+
+    def name_causes(self) -> None:
+        """Tell with each wrong answer the mistake that explains all that was asked so far."""
+        mistakes = {id(diagnosis): diagnosis.mistake() for diagnosis in self._diagnoses.values()}
+        for part, place, result, diagnosis in self._wrong:
+            if mistake := mistakes[id(diagnosis)]:
+                cause = f"{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+                message = f"{result.message}\n{CAUSE}{cause}"
+                part.results[place] = replace(result, message=message, mistake=mistake.id)
+            else:
+                part.results[place] = result
+
+    def report(self, grading: bool = False) -> str:
+        """Return what the learner is told about all parts; see `results.report`."""
+        self.name_causes()
+        return report(self.parts, grading)

@@ -1,0 +1,184 @@
+"""Calling a learner's function and watching what it does."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+import sys
+import threading
+import traceback
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from attn_lib.course.checks.comparison import shape_text
+from attn_lib.course.checks.drawings import as_drawing
+
+#: The folders of attn_lib whose functions a learner may call. All others hold answers.
+HELPS = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
+
+
+def holds_answers(module: str) -> bool:
+    """Say whether calling a function of this module is not a learner's own work.
+
+    Parameters
+    ----------
+    module : str
+        A module's full name.
+
+    Examples
+    --------
+    >>> holds_answers("attn_lib.softmax"), holds_answers("attn_lib.course.targets.masking")
+    (True, True)
+    >>> holds_answers("attn_lib.figures.style"), holds_answers("numpy.linalg")
+    (False, False)
+    """
+    return f"{module}.".startswith("attn_lib.") and not f"{module}.".startswith(
+        tuple(f"{folder}." for folder in HELPS)
+    )
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a call gave."""
+
+    result: Any = None  #: what it returned; an Axes or a Figure as the data drawn into it
+    problem: str = ""  #: why there is no result that counts, in words
+    on_these_arguments: bool = False  #: whether the problem may come of what it was called with
+    stopped: bool = False  #: whether the person at the keyboard interrupted it
+
+
+class StandIn(ABC):
+    """A function that lives elsewhere: checks call it through `observe`.
+
+    The judge's namespace holds these in place of a learner's functions.
+    """
+
+    @abstractmethod
+    def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
+        """Return what the function does with these arguments; see `observe`."""
+
+
+def observe(
+    function: Callable[..., Any], args: Sequence[Any], *, own_work: bool = True
+) -> Observation:
+    """Call a function with copies of `args` and say what it did.
+
+    What it prints on stderr, warnings included, is dropped: a warning is not a failure.
+
+    Parameters
+    ----------
+    function : callable
+    args : sequence
+    own_work : bool
+        Whether calling an answer that stands in attn_lib is a problem.
+
+    Examples
+    --------
+    >>> observe(lambda x: x + 1, [2]).result
+    3
+    >>> observe(print, []).result is None
+    <BLANKLINE>
+    True
+    """
+    if isinstance(function, StandIn):
+        return function.observe(args, own_work=own_work)
+    given = copy.deepcopy(args)
+    try:
+        result, borrowed = _call_and_watch(function, given, own_work)
+    except NotImplementedError:
+        return Observation(problem="not written yet.")
+    except KeyboardInterrupt:
+        return Observation(
+            problem="it was stopped before it returned. Is there a loop that does not end?",
+            on_these_arguments=True,
+            stopped=True,
+        )
+    except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
+        return Observation(problem=_describe_error(error, args), on_these_arguments=True)
+    if borrowed:
+        return Observation(problem=f"it calls attn_lib's own {borrowed}. Write it yourself.")
+    changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
+    if changed:
+        return Observation(
+            problem=f"it changed its argument number {changed[0] + 1}. Compute a new array "
+            "(x = x - 1) in place of changing the one given (x -= 1)."
+        )
+    return Observation(as_drawing(result))
+
+
+def shapes_of(args: Sequence[Any]) -> str:
+    """Return " on shapes …", " for …" or both, for a message about a call.
+
+    Examples
+    --------
+    >>> shapes_of([np.ones((2, 3)), 8.0]), shapes_of([512, 8])
+    (' on shape (2, 3), with 8.0', ' for 512, 8')
+    """
+    shapes = [shape_text(arg) for arg in args if _has_shape(arg)]
+    plain = ", ".join(repr(arg) for arg in args if not _has_shape(arg))
+    if not shapes:
+        return f" for {plain}" if plain else ""
+    shown = f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
+    return f"{shown}, with {plain}" if plain else shown
+
+
+def _has_shape(arg: Any) -> bool:
+    return isinstance(arg, np.ndarray) and arg.ndim > 0
+
+
+def _call_and_watch(
+    function: Callable[..., Any], args: Sequence[Any], own_work: bool
+) -> tuple[Any, str | None]:
+    """Call the function; where it is to be own work, also return what it called of attn_lib's."""
+    called: list[str] = []
+
+    def watch(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and holds_answers(str(frame.f_globals.get("__name__"))):
+            called.append(frame.f_code.co_name)
+
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
+    with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if own_work:  # it slows down a drawing threefold
+            sys.setprofile(watch)
+            threading.setprofile(watch)  # for threads that the function starts
+        try:
+            result = function(*args)
+        finally:
+            sys.setprofile(before)
+            threading.setprofile(before_in_threads)
+    return result, called[0] if called else None
+
+
+def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
+    """Say what was raised and where in the learner's own code."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).parent != Path(__file__).parent
+        and "site-packages" not in frame.filename
+        and frame.line
+    ]
+    line = (frames[-1].line or "") if frames else ""
+    where = f" (line {frames[-1].lineno}: {line})" if frames else ""
+    has_leading_axes = any(isinstance(arg, np.ndarray) and arg.ndim > 2 for arg in args)
+    hint = ""
+    if has_leading_axes and ".T" in line:
+        hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."
+    return f"it raised {type(error).__name__}: {error}{where}{hint}"
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    return bool(a == b)

@@ -1,0 +1,175 @@
+"""Numbers of a learner's own for the assignment `complexity`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.complexity import weights_bytes
+from attn_lib.course.personal.core import HAND_MARGIN, first_suitable, mistakes_show
+
+Array = NDArray[np.float64]
+
+
+class Layer(NamedTuple):
+    """The sizes of a layer with several heads, and the type of its numbers."""
+
+    heads: int
+    d_model: int  #: width of all heads together
+    n: int  #: tokens
+    dtype: str  #: "float16" or "float32"
+
+
+class TwoBlocks(NamedTuple):
+    """What is kept of two blocks of keys, for one query."""
+
+    max_a: float  #: largest score of block A
+    sum_a: float  #: sum of exponentials after subtracting it
+    out_a: Array  #: output of block A alone, shape (2,)
+    max_b: float
+    sum_b: float
+    out_b: Array
+
+    @property
+    def sums(self) -> tuple[np.float64, ...]:
+        """The arguments of `merge_sums`."""
+        numbers = (self.max_a, self.sum_a, self.max_b, self.sum_b)
+        return tuple(np.float64(number) for number in numbers)
+
+    @property
+    def outputs(self) -> tuple[Array, ...]:
+        """The arguments of `merge_outputs`, for a batch of this one query."""
+        return tuple(np.asarray(number)[None] for number in self)
+
+
+def layer(learner_id: str) -> Layer:
+    """Return a layer of which every catalogued miscount makes a wrong answer.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> heads, d_model, n, dtype = layer("ada")
+    >>> d_model % heads
+    0
+    """
+
+    def draw(rng: np.random.Generator) -> Layer:
+        heads, d_head = int(rng.integers(5, 21)), 8 * int(rng.integers(4, 17))
+        n = 10 * int(rng.integers(60, 301))
+        return Layer(heads, heads * d_head, n, str(rng.choice(["float16", "float32"])))
+
+    def suitable(sizes: Layer) -> bool:
+        heads, d_model, n, dtype = sizes
+        asked = {
+            "weights_bytes": (heads, n, n, dtype),
+            "mebibytes": (weights_bytes(heads, n, n, dtype),),
+            "cache_bytes": (n, d_model, dtype),
+            "decoding_flops": (n, d_model),
+            "crossover_length": (d_model,),
+        }
+        return n not in (d_model, 2 * d_model) and mistakes_show(asked, margin=1.0)
+
+    return first_suitable(learner_id, "layer", draw, suitable)
+
+
+def two_blocks(learner_id: str) -> TwoBlocks:
+    """Return what is kept of two blocks, in short numbers.
+
+    Either block may have the larger score. Every catalogued mistake in merging them that this
+    order of the two can show gives another answer.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> two_blocks("ada").max_a != two_blocks("ada").max_b
+    True
+    """
+
+    def draw(rng: np.random.Generator) -> TwoBlocks:
+        max_a, max_b = rng.uniform(-1, 5, size=2).round(1).tolist()
+        sum_a, sum_b = rng.uniform(1.1, 3.5, size=2).round(2).tolist()
+        out_a, out_b = rng.integers(0, 21, size=(2, 2)).astype(float)
+        return TwoBlocks(max_a, sum_a, out_a, max_b, sum_b, out_b)
+
+    def suitable(blocks: TwoBlocks) -> bool:
+        if not 0.5 <= abs(blocks.max_a - blocks.max_b) <= 2.5:
+            return False
+        invisible = invisible_in(blocks)
+        return mistakes_show({"merge_sums": blocks.sums}, invisible=invisible) and mistakes_show(
+            {"merge_outputs": blocks.outputs}, margin=0.1
+        )
+
+    return first_suitable(learner_id, "two-blocks", draw, suitable)
+
+
+def invisible_in(blocks: TwoBlocks) -> tuple[str, ...]:
+    """Return the mistakes that cannot show, because the one block or the other is larger.
+
+    Parameters
+    ----------
+    blocks : TwoBlocks
+
+    Examples
+    --------
+    >>> one = np.ones(2)
+    >>> invisible_in(TwoBlocks(2.0, 1.5, one, 1.0, 1.5, one))
+    ('old-sum-not-rescaled',)
+    """
+    if blocks.max_a > blocks.max_b:
+        return ("old-sum-not-rescaled",)
+    return ("new-sum-not-rescaled", "maximum-of-the-new-block")
+
+
+def running_scores(learner_id: str) -> Array:
+    """Return the scores of one query in four blocks, of which one or two bring a larger one.
+
+    The factors that rescale what was summed are neither those between the blocks' own maxima,
+    nor those from each running maximum to the last.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Returns
+    -------
+    ndarray, shape (4, 2)
+        A block in each row, with one decimal.
+
+    Examples
+    --------
+    >>> running_scores("ada").shape
+    (4, 2)
+    """
+
+    def draw(rng: np.random.Generator) -> Array:
+        return (1.5 * rng.normal(size=(4, 2))).round(1) + 0.0  # no −0.0
+
+    def suitable(scores: Array) -> bool:
+        of_block = scores.max(axis=1)
+        running = np.maximum.accumulate(of_block)
+        gains = np.diff(running)
+        larger = gains > 0
+        factors = np.exp(-gains)
+        from_block_to_block = np.minimum(1, np.exp(-np.diff(of_block)))
+        to_the_last = np.exp(running[:-1] - running[-1])
+        return bool(
+            len(set(scores.ravel().tolist())) == scores.size
+            and 1 <= larger.sum() <= 2
+            and gains[larger].min() >= 0.3
+            and gains.max() <= 3
+            and np.abs(from_block_to_block - factors).max() > HAND_MARGIN
+            and np.abs(to_the_last - factors).max() > HAND_MARGIN
+        )
+
+    return first_suitable(learner_id, "running-scores", draw, suitable)

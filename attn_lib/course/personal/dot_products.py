@@ -1,0 +1,131 @@
+"""Numbers of a learner's own for the assignment `dot-products`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.attention import scaled_dot_product_attention
+from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+
+#: Mistakes that one query and two keys of two numbers cannot show: √n_k is √d_k, the one row
+#: is everything, and small scores do not overflow.
+INVISIBLE_BY_HAND = (
+    "scale-by-number-of-keys",
+    "softmax-over-everything",
+    "softmax-shifted-by-overall-maximum",
+    "softmax-that-overflows",
+)
+
+
+class TwoKeys(NamedTuple):
+    """One query, two keys and their values, in whole numbers."""
+
+    q: NDArray[np.int64]  #: shape (2,)
+    k: NDArray[np.int64]  #: shape (2, 2), one key a row
+    v: NDArray[np.int64]  #: shape (2, 2), one value a row
+
+
+class Sizes(NamedTuple):
+    """The six sizes of an attention call, no two of them equal."""
+
+    B: int  #: sequences in the batch
+    H: int  #: heads
+    n_q: int  #: queries
+    n_k: int  #: keys, and as many values
+    d_k: int  #: numbers in a query and in a key
+    d_v: int  #: numbers in a value
+
+
+def two_keys(learner_id: str) -> TwoKeys:
+    """Return a query, two keys and two values to compute attention with by hand.
+
+    One key has clearly the larger weight. Every catalogued mistake that two keys can show gives
+    other numbers than the right way, by `HAND_MARGIN` or more. An entry added to the catalogue
+    can therefore change a learner's numbers: extend it between two runs of a course, not
+    during one.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `checked_id`.
+
+    Examples
+    --------
+    >>> q, k, v = two_keys("ada")
+    >>> q.shape, k.shape, v.shape
+    ((2,), (2, 2), (2, 2))
+    """
+
+    def draw(rng: np.random.Generator) -> TwoKeys:
+        return TwoKeys(
+            q=rng.integers(1, 5, size=2),
+            k=rng.integers(-3, 4, size=(2, 2)),
+            v=rng.integers(0, 10, size=(2, 2)),
+        )
+
+    def suitable(numbers: TwoKeys) -> bool:
+        q, k, v = numbers.q[None].astype(float), numbers.k.astype(float), numbers.v.astype(float)
+        asked = {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
+        return _one_key_leads(numbers) and mistakes_show(asked, invisible=INVISIBLE_BY_HAND)
+
+    return first_suitable(learner_id, "two-keys", draw, suitable)
+
+
+def sizes(learner_id: str) -> Sizes:
+    """Return six sizes, all different, so that no two axes can be mistaken for each other.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `checked_id`.
+
+    Examples
+    --------
+    >>> len(set(sizes("ada")))
+    6
+    """
+    rng = personal_rng(learner_id, "sizes")
+    return Sizes(*rng.choice(np.arange(2, 21), size=6, replace=False).tolist())
+
+
+def weights_to_read(learner_id: str) -> NDArray[np.floating]:
+    """Return the weights of three queries over four keys.
+
+    The queries do not all prefer the same key, each prefers one clearly, and row and column
+    cannot be taken for each other.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `checked_id`.
+
+    Returns
+    -------
+    ndarray, shape (3, 4)
+        Every row sums to 1.
+
+    Examples
+    --------
+    >>> bool(np.allclose(weights_to_read("ada").sum(axis=1), 1))
+    True
+    """
+
+    def draw(rng: np.random.Generator) -> NDArray[np.floating]:
+        q, k = rng.normal(size=(3, 4)), 2 * rng.normal(size=(4, 4))
+        return scaled_dot_product_attention(q, k, np.eye(4))
+
+    def suitable(weights: NDArray[np.floating]) -> bool:
+        ordered = np.sort(weights, axis=1)
+        clear = (ordered[:, -1] - ordered[:, -2]).min() > 0.1
+        varied = len(set(weights.argmax(axis=1).tolist())) == 3
+        return bool(clear and varied and abs(weights[2, 0] - weights[0, 2]) > 0.1)
+
+    return first_suitable(learner_id, "weights-to-read", draw, suitable)
+
+
+def _one_key_leads(numbers: TwoKeys) -> bool:
+    weights = scaled_dot_product_attention(numbers.q[None], numbers.k, np.eye(2))[0]
+    return bool(abs(weights[0] - weights[1]) > 0.2)

@@ -1,0 +1,170 @@
+"""Numbers of a learner's own for the assignment `masking`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+from attn_lib.course.targets import masked_attention
+from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
+from attn_lib.softmax import softmax
+
+Mask = NDArray[np.bool_]
+Attention = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
+
+
+class Reading(NamedTuple):
+    """A mask, what kind it is and the number that goes with it."""
+
+    mask: Mask  #: shape (n_q, n_k)
+    kind: str  #: A: causal with a cache, B: window, C: padding, D: causal and padding
+    number: int  #: of keys in the cache, in the window, or in the sequence
+
+
+class MaskFromOutside(NamedTuple):
+    """A wrong causal mask."""
+
+    mask: Mask  #: shape (n, n)
+    kind: str  #: A: one key too many, B: without itself, C: window, D: nothing hidden, E: inverted
+
+
+def empty_row(learner_id: str) -> NDArray[np.float64]:
+    """Return the scaled scores of a query that has no key to attend to.
+
+    The weights of the unmasked scores are clearly not uniform, and the last one is large
+    enough to be missed.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Returns
+    -------
+    ndarray, shape (3,), (4,) or (5,)
+        With one decimal.
+
+    Examples
+    --------
+    >>> bool((empty_row("ada").round(1) == empty_row("ada")).all())
+    True
+    """
+
+    def draw(rng: np.random.Generator) -> NDArray[np.float64]:
+        return (1.5 * rng.normal(size=rng.integers(3, 6))).round(1) + 0.0  # no −0.0
+
+    def suitable(scores: NDArray[np.float64]) -> bool:
+        weights = softmax(scores)
+        distinct = len(set(scores.tolist())) == len(scores)
+        far_from_uniform = np.abs(weights - 1 / len(scores)).min() > 0.04
+        return bool(distinct and far_from_uniform and 0.1 < weights[-1] < 0.7)
+
+    return first_suitable(learner_id, "empty-row", draw, suitable)
+
+
+def mask_to_read(learner_id: str) -> Mask:
+    """Return a mask of one of four kinds, no two of which look alike.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_q, n_k)
+
+    Examples
+    --------
+    >>> mask_to_read("ada").dtype
+    dtype('bool')
+    """
+    return reading(learner_id).mask
+
+
+def reading(learner_id: str) -> Reading:
+    """Return what there is to read off `mask_to_read`.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> reading("ada").kind in "ABCD"
+    True
+    """
+
+    def draw(rng: np.random.Generator) -> Reading:
+        kind = "ABCD"[rng.integers(4)]
+        n = int(rng.integers(6, 9))
+        number = int(rng.integers(3, n - 1))
+        masks = {
+            "A": causal_mask(n - number, n, alignment="bottom-right"),
+            "B": sliding_window_mask(n, n, left=number - 1, right=0),
+            "C": np.broadcast_to(padding_mask(number, n), (n, n)),
+            "D": combine_masks(causal_mask(n, n), padding_mask(number, n)),
+        }
+        return Reading(masks[kind].copy(), kind, number)
+
+    def suitable(given: Reading) -> bool:
+        # What is left of n is no answer by accident.
+        halves = 2 * given.number == given.mask.shape[1]
+        return not halves and mistakes_show({"visible_keys": (given.mask,)})
+
+    return first_suitable(learner_id, "read-a-mask", draw, suitable)
+
+
+def mask_from_outside(learner_id: str) -> MaskFromOutside:
+    """Return the wrong mask that `somebodys_attention` applies.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> mask_from_outside("ada").kind in "ABCDE"
+    True
+    """
+    rng = personal_rng(learner_id, "mask-from-outside")
+    kind, n = "ABCDE"[rng.integers(5)], int(rng.integers(6, 11))
+    behind = np.arange(n)[:, None] - np.arange(n)
+    masks = {
+        "A": behind >= -1,
+        "B": behind > 0,
+        "C": (behind >= 0) & (behind < rng.integers(2, n - 2)),
+        "D": behind >= -n,
+        "E": behind < 0,
+    }
+    return MaskFromOutside(masks[kind], kind)
+
+
+def somebodys_attention(learner_id: str) -> tuple[Attention, int]:
+    """Return an attention whose mask cannot be seen, and how many positions it is for.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Returns
+    -------
+    attend : callable
+        Takes q, k and v, each with n rows.
+    n : int
+
+    Examples
+    --------
+    >>> attend, n = somebodys_attention("ada")
+    >>> attend(np.ones((n, 2)), np.ones((n, 2)), np.ones((n, 3))).shape == (n, 3)
+    True
+    """
+    mask, _ = mask_from_outside(learner_id)
+    return (lambda q, k, v: masked_attention(q, k, v, mask)), len(mask)

@@ -1,0 +1,170 @@
+"""Numbers of a learner's own for the assignment `putting-it-together`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.attention import scaled_dot_product_attention
+from attn_lib.backward import attention_backward
+from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+
+#: The step that is large enough for its error to show.
+COARSE_STEP = 0.4
+
+
+class LayerSizes(NamedTuple):
+    """The sizes of a layer with cross-attention, no two of them equal."""
+
+    n_q: int  #: positions of x, which the queries are made from
+    n_k: int  #: positions of the context, which keys and values are made from
+    d_model: int  #: numbers in a position of x and of the context
+    H: int  #: heads
+    d_k: int  #: numbers in a query and in a key of one head
+    d_v: int  #: numbers in a value of one head
+    d_out: int  #: numbers in a position of the output
+
+
+class GradientsByHand(NamedTuple):
+    """Two queries, two keys and their values, in numbers for pencil and paper."""
+
+    weights: NDArray[np.float64]  #: shape (2, 2), tenths; every row sums to 1
+    v: NDArray[np.int64]  #: shape (2, 2), one value a row
+    grad_output: NDArray[np.int64]  #: shape (2, 2)
+
+
+class Suspects(NamedTuple):
+    """Four arrays that claim to be the gradient at the queries. One of them is."""
+
+    q: NDArray[np.float64]  #: shape (2, 4)
+    k: NDArray[np.float64]  #: shape (3, 4)
+    v: NDArray[np.float64]  #: shape (3, 2)
+    grad_output: NDArray[np.float64]  #: shape (2, 2)
+    claims: Mapping[str, NDArray[np.float64]]  #: by the letters A to D, each of q's shape
+    row: int
+    column: int
+
+
+def layer_sizes(learner_id: str) -> LayerSizes:
+    """Return seven sizes, all different, so that no two can be mistaken for each other.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> len(set(layer_sizes("ada")))
+    7
+    """
+
+    def draw(rng: np.random.Generator) -> LayerSizes:
+        n_q, n_k, d_k, d_v = rng.choice(np.arange(3, 20), size=4, replace=False).tolist()
+        d_model, d_out = rng.choice(np.arange(20, 60), size=2, replace=False).tolist()
+        return LayerSizes(n_q, n_k, d_model, int(rng.integers(2, 9)), d_k, d_v, d_out)
+
+    def suitable(sizes: LayerSizes) -> bool:
+        n_q, n_k, d_model, H, d_k, d_v, d_out = sizes
+        widths = {d_model, H * d_k, H * d_v, d_out}
+        heads = {n_q, n_k, H, d_k, d_v}
+        return len(widths) == 4 and len(heads) == 5 and d_model % H != 0
+
+    return first_suitable(learner_id, "layer-sizes", draw, suitable)
+
+
+def gradients_by_hand(learner_id: str) -> GradientsByHand:
+    """Return weights, values and the gradient at the output, to go backwards by hand.
+
+    Every catalogued mistake in the three steps back changes a number by `HAND_MARGIN` or more.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> weights, v, grad_output = gradients_by_hand("ada")
+    >>> weights.sum(axis=1)
+    array([1., 1.])
+    """
+
+    def draw(rng: np.random.Generator) -> GradientsByHand:
+        first = rng.integers(1, 10, size=2)
+        weights = np.stack([first, 10 - first], axis=1) / 10
+        return GradientsByHand(weights, rng.integers(-2, 6, (2, 2)), rng.integers(-3, 5, (2, 2)))
+
+    def suitable(numbers: GradientsByHand) -> bool:
+        weights, v, grad_output = (array.astype(float) for array in numbers)
+        grad_weights = grad_output @ v.T
+        asked = {
+            "value_gradient": (weights, grad_output),
+            "weights_gradient": (grad_output, v),
+            "softmax_backward": (weights, grad_weights),
+        }
+        return (
+            0.5 not in weights
+            and abs(weights[0, 0] - weights[1, 0]) > 0.15
+            and bool(np.all(grad_output))
+            and np.abs(grad_weights).max() <= 25
+            and mistakes_show(asked)
+        )
+
+    return first_suitable(learner_id, "gradients-by-hand", draw, suitable)
+
+
+def suspects(learner_id: str) -> Suspects:
+    """Return a small attention, and four arrays that claim to be the gradient at its queries.
+
+    One is right. The others leave out the scale, apply it twice, or go past the softmax; at
+    the entry that is asked for they differ clearly.
+
+    Parameters
+    ----------
+    learner_id : str
+        See `attn_lib.course.personal.checked_id`.
+
+    Examples
+    --------
+    >>> sorted(suspects("ada").claims)
+    ['A', 'B', 'C', 'D']
+    """
+    order = personal_rng(learner_id, "suspects-order").permutation(4)
+
+    def draw(rng: np.random.Generator) -> Suspects:
+        q, k = rng.normal(size=(2, 4)), rng.normal(size=(3, 4))
+        v, grad_output = 2 * rng.normal(size=(3, 2)), 2 * rng.normal(size=(2, 2))
+        q, k, v, grad_output = (array.round(1) + 0.0 for array in (q, k, v, grad_output))
+        right = attention_backward(grad_output, q, k, v).q
+        root = np.sqrt(q.shape[-1])
+        claims = [right, right * root, right / root, grad_output @ v.T @ k / root]
+        by_letter = {letter: claims[i] for letter, i in zip("ABCD", order, strict=True)}
+        row, column = rng.integers(2), rng.integers(4)
+        return Suspects(q, k, v, grad_output, by_letter, int(row), int(column))
+
+    def suitable(numbers: Suspects) -> bool:
+        there = numbers.row, numbers.column
+        claimed = np.sort([claim[there] for claim in numbers.claims.values()])
+        above, here, below = (_loss(numbers, step) for step in (COARSE_STEP, 0, -COARSE_STEP))
+        coarse = (above - below) / (2 * COARSE_STEP)
+        right = attention_backward(numbers.grad_output, numbers.q, numbers.k, numbers.v).q[there]
+        return (
+            np.diff(claimed).min() > 0.05
+            and 0.01 < abs(coarse - right) < 0.3
+            and np.abs(coarse - claimed).min() > 0.01
+            and mistakes_show({"central_difference": (above, here, below, COARSE_STEP)})
+        )
+
+    return first_suitable(learner_id, "suspects", draw, suitable)
+
+
+def _loss(numbers: Suspects, step: float) -> float:
+    """Return the loss with one entry of the queries a step away."""
+    q = numbers.q.copy()
+    q[numbers.row, numbers.column] += step
+    output = scaled_dot_product_attention(q, numbers.k, numbers.v)
+    return float((numbers.grad_output * output).sum())

@@ -1,0 +1,1 @@
+"""The figures, a module for each chapter or part of one."""

@@ -1,0 +1,343 @@
+"""Figures of the chapter on masking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from attn_lib.course.mistakes import appearances
+from attn_lib.course.targets import TARGETS, causal_attention, masked_scores, masked_softmax
+from attn_lib.figures import style
+from attn_lib.figures.drawing import decimals_text
+from attn_lib.figures.grids import mask_panels, panels_height, score_grid, weight_grid
+from attn_lib.figures.style import course_style, new_figure
+from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
+from attn_lib.softmax import softmax
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Weights = NDArray[np.floating]
+Function = Callable[..., Any]
+
+#: The example that mistakes are shown on: positions, and how many of them are real.
+_N, _LENGTH, _SEED = 5, 3, 0
+
+
+def mask_alignments(n_q: int, n_k: int) -> tuple[Figure, str]:
+    r"""Draw the causal mask in both alignments: first ends together, or last ends together.
+
+    Parameters
+    ----------
+    n_q, n_k : int
+        Number of queries and keys, at least 1.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = mask_alignments(2, 4)
+    >>> print(text.replace(". ", ".\n"))
+    Queries: 2, keys: 4.
+    Keys that each query sees: top-left 1, 2; bottom-right 3, 4.
+    """
+    first = causal_mask(n_q, n_k)
+    last = causal_mask(n_q, n_k, alignment="bottom-right")
+    figure = mask_panels({"top-left": first, "bottom-right": last})
+    seen_first, seen_last = (", ".join(map(str, mask.sum(axis=1))) for mask in (first, last))
+    return figure, (
+        f"Queries: {n_q}, keys: {n_k}. Keys that each query sees: "
+        f"top-left {seen_first}; bottom-right {seen_last}."
+    )
+
+
+def mask_combination(n: int, length: int) -> tuple[Figure, str]:
+    """Draw the causal mask, the padding mask of one sequence, and what both allow.
+
+    Parameters
+    ----------
+    n : int
+        Number of queries and of keys, padding included; at least 1.
+    length : int
+        How many positions are real, from 0 to `n`.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = mask_combination(n=5, length=3)
+    >>> text
+    '3 of 5 positions are real. Of 25 pairs causal allows 15, padding 15, both 12.'
+    """
+    causal, padding = causal_mask(n, n), np.broadcast_to(padding_mask(length, n), (n, n))
+    both = combine_masks(causal, padding)
+    figure = mask_panels({"causal": causal, "padding": padding, "both": both})
+    return figure, (
+        f"{length} of {n} positions are real. Of {n * n} pairs causal allows {causal.sum()}, "
+        f"padding {padding.sum()}, both {both.sum()}."
+    )
+
+
+def window_masks(n: int, width: int) -> tuple[Figure, str]:
+    """Draw the causal mask beside the sliding window that keeps its last keys.
+
+    Parameters
+    ----------
+    n : int
+        Number of queries and of keys, at least 1.
+    width : int
+        Number of keys in the window, the query's own included; at least 1.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = window_masks(n=6, width=3)
+    >>> text
+    'A window of 3 keys allows 15 of the 21 pairs that the causal mask allows.'
+    """
+    causal, window = causal_mask(n, n), sliding_window_mask(n, n, left=width - 1)
+    figure = mask_panels({"causal": causal, f"window of {width}": window})
+    return figure, (
+        f"A window of {width} keys allows {window.sum()} of the {causal.sum()} pairs "
+        "that the causal mask allows."
+    )
+
+
+def mask_to_weights(scores: ArrayLike, mask: ArrayLike) -> tuple[Figure, str]:
+    r"""Draw scaled scores, the scores with the mask applied, and the weights they give.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n_q, n_k)
+    mask : array_like of bool, broadcastable to the scores
+        True where attention is allowed.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = mask_to_weights([[1.0, 2.0], [0.0, 1.0]], [[True, False], [True, True]])
+    >>> print(text.replace(". ", ".\n"))
+    Without the mask, 0.73, 0.00 of each query's weight lies on hidden keys.
+    With it, none does, and the rows sum to 1.00, 1.00.
+    """
+    scores = np.asarray(scores, dtype=float)
+    mask = np.broadcast_to(np.asarray(mask), scores.shape)
+    weights = masked_softmax(scores, mask)
+    with course_style():
+        figure = new_figure(height=panels_height(scores.shape, 3))
+        panels = figure.subplots(1, 3)
+        score_grid(panels[0], scores, "scores")
+        score_grid(panels[1], masked_scores(scores, mask), "masked")
+        weight_grid(panels[2], weights, "weights", hidden=~mask)
+    on_hidden = (softmax(scores) * ~mask).sum(axis=1)
+    return figure, (
+        f"Without the mask, {decimals_text(on_hidden)} of each query's weight lies on hidden keys. "
+        f"With it, none does, and the rows sum to {decimals_text(weights.sum(axis=1))}."
+    )
+
+
+def padding_sides(n: int, length: int) -> tuple[Figure, str]:
+    r"""Draw the weights when padding is hidden as a key, and when it is as a query.
+
+    Parameters
+    ----------
+    n : int
+        Number of queries and of keys, padding included; at least 1.
+    length : int
+        How many positions are real, from 1 to `n`.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Raises
+    ------
+    ValueError
+        If `length` is not one of these.
+
+    Examples
+    --------
+    >>> _, text = padding_sides(n=5, length=3)
+    >>> print(text.replace(". ", ".\n"))
+    3 of 5 positions are real.
+    Hidden as keys, padding gets no weight.
+    Hidden as queries, it gets 0.26, 0.04, 0.37 of the weight of the real queries.
+    """
+    if length < 1:
+        raise ValueError(f"padding_sides: expected a length from 1 to {n}, got {length}.")
+    as_keys = np.broadcast_to(padding_mask(length, n), (n, n))
+    right, wrong = (masked_softmax(_scores(n, n), mask) for mask in (as_keys, as_keys.T))
+    with course_style():
+        figure = new_figure(height=panels_height((n, n), 2))
+        panels = figure.subplots(1, 2)
+        weight_grid(panels[0], right, "as keys: right", hidden=~as_keys)
+        weight_grid(panels[1], wrong, "as queries: wrong", hidden=~as_keys)
+    on_padding = wrong[:length, length:].sum(axis=1)
+    return figure, (
+        f"{length} of {n} positions are real. Hidden as keys, padding gets no weight. Hidden "
+        f"as queries, it gets {decimals_text(on_padding)} of the weight of the real queries."
+    )
+
+
+def masking_mistake(id: str) -> tuple[Figure, str]:
+    r"""Draw the weights of a catalogued masking mistake beside the right ones.
+
+    Parameters
+    ----------
+    id : str
+        Of a mistake in making a mask or in applying one.
+
+    Returns
+    -------
+    (Figure, str)
+        The text starts with the catalogue's sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is no such mistake, or it is not one that weights can show.
+
+    Examples
+    --------
+    >>> _, text = masking_mistake("causal-mask-one-too-far")
+    >>> print(text.replace(". ", ".\n"))
+    It lets every query see one key too many, the next one.
+    Keys to be hidden get 0.40, 0.32, 0.33, 0.59, 0.00 of each query's weight.
+    The rows sum to 1.00, 1.00, 1.00, 1.00, 1.00.
+    """
+    # Each at the first of the targets where it appears.
+    places = {
+        mistake.id: (mistake, wrong, target)
+        for target in reversed(_EXAMPLES)
+        for mistake, wrong in appearances(target)
+        if mistake.section.startswith("masking#")
+    }
+    if id not in places:
+        raise ValueError(f"masking_mistake: expected one of {', '.join(places)}, got {id!r}.")
+    mistake, wrong_function, target = places[id]
+    pairs = ((of(TARGETS[target]), of(wrong_function)) for of in _EXAMPLES[target])
+    with np.errstate(invalid="ignore"):
+        right, wrong = next(pair for pair in pairs if not np.array_equal(*pair))
+    hidden = right == 0
+    with course_style():
+        figure = new_figure(height=panels_height(right.shape, 2))
+        panels = figure.subplots(1, 2)
+        weight_grid(panels[0], right, "right", hidden)
+        weight_grid(panels[1], wrong, "wrong", hidden)
+    return figure, (
+        f"{mistake.sentence} Keys to be hidden get "
+        f"{decimals_text(np.where(hidden, wrong, 0).sum(axis=1))} of each query's weight. "
+        f"The rows sum to {decimals_text(wrong.sum(axis=1))}."
+    )
+
+
+def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figure, str]:
+    r"""Draw how far each output of causal attention moves when one position is changed.
+
+    Parameters
+    ----------
+    position : int
+        The position that gets another query, key and value, from 2 to 6.
+    id : str
+        Of a catalogued mistake that shows in causal attention, to compare with.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Raises
+    ------
+    ValueError
+        If the position or the mistake is not one of these.
+
+    Examples
+    --------
+    >>> _, text = future_change(position=4)
+    >>> print(text.replace(". ", ".\n"))
+    Position 4 is changed.
+    Right: the outputs before it move by 0.00, 0.00, 0.00.
+    Wrong (causal-mask-of-ones): by 0.53, 1.50, 0.56.
+    """
+    n = 6
+    wrongs = {mistake.id: wrong for mistake, wrong in appearances("causal_attention")}
+    if position not in range(2, n + 1):
+        raise ValueError(f"future_change: expected a position from 2 to {n}, got {position!r}.")
+    if id not in wrongs:
+        raise ValueError(f"future_change: expected one of {', '.join(wrongs)}, got {id!r}.")
+    rng = np.random.default_rng(_SEED)
+    inputs = rng.normal(size=(3, n, 4))  # q, k and v
+    changed = inputs.copy()
+    changed[:, position - 1] = 2 * rng.normal(size=(3, 4))
+    right, wrong = (
+        np.linalg.norm(attend(*changed) - attend(*inputs), axis=-1)
+        for attend in (causal_attention, wrongs[id])
+    )
+    with course_style():
+        figure = new_figure(height=2.6)
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, moved, title in ((panels[0], right, "right"), (panels[1], wrong, "wrong")):
+            before = [i < position for i in range(1, n + 1)]
+            colours = [style.KEY if past else style.MUTED for past in before]
+            axes.bar(range(1, n + 1), moved, color=colours)
+            axes.axvline(position - 0.5, color=style.INK, ls=":", lw=1.2)
+            axes.set_xticks(range(1, n + 1))
+            axes.set_xlabel("position")
+            axes.set_title(title, loc="left")
+        panels[0].set_ylabel("output moves by")
+    return figure, (
+        f"Position {position} is changed. Right: the outputs before it move by "
+        f"{decimals_text(right[: position - 1])}. "
+        f"Wrong ({id}): by {decimals_text(wrong[: position - 1])}."
+    )
+
+
+def _scores(n_q: int, n_k: int = _N) -> NDArray[np.float64]:
+    return 1.5 * np.random.default_rng(_SEED).normal(size=(n_q, n_k))
+
+
+def _under_mask(*sizes: Any, n_q: int = _N) -> Callable[[Function], Weights]:
+    """Return a function that gives the weights under the mask made by another function."""
+
+    def weights_of(make_mask: Function) -> Weights:
+        mask = make_mask(*sizes)
+        first_of_batch = mask.reshape(-1, *mask.shape[-2:])[0]
+        return masked_softmax(_scores(n_q), np.broadcast_to(first_of_batch, (n_q, _N)))
+
+    return weights_of
+
+
+def _with_an_empty_row(softmax_of_allowed: Function) -> Weights:
+    # The first key is hidden besides, so that the first query has nothing to attend to.
+    return softmax_of_allowed(_scores(_N), causal_mask(_N, _N) & (np.arange(_N) > 0))
+
+
+def _over_padding(attend: Function) -> Weights:
+    # Queries and keys that have these scores, and values that show the weights.
+    q, eye = _scores(_N) * np.sqrt(_N), np.eye(_N)
+    return attend(q[None], eye[None], eye[None], [_LENGTH])[0]
+
+
+#: How weights come of a target, right or wrong. Where there are several ways, the first is
+#: taken in which the mistake shows.
+_EXAMPLES: dict[str, list[Callable[[Function], Weights]]] = {
+    "causal_mask": [_under_mask(_N, _N), _under_mask(3, _N, n_q=3)],
+    "cached_causal_mask": [_under_mask(3, _N, n_q=3)],
+    "padding_mask": [_under_mask([_LENGTH, _N], _N)],
+    "combined_mask": [_under_mask([_LENGTH], _N)],
+    "window_mask": [_under_mask(_N, 2)],
+    "masked_softmax": [_with_an_empty_row],
+    "padded_attention": [_over_padding],
+}

@@ -1,0 +1,365 @@
+"""Figures a reader can move, in live Jupyter and on a static page alike.
+
+`explore` takes a function that draws one figure for one state. In a live notebook it shows
+ipywidgets and draws on demand. On the book's pages, where no kernel runs, it draws every
+state once and shows them as frames behind native HTML sliders; ``book/assets/explore.js``
+moves between them. Each state also has its text, for those who do not see the picture.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+import itertools
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: More frames than this would break the page budget of 1.2 MB.
+MOST_FRAMES = 120
+
+_CSS_PIXELS_PER_INCH = 96
+_DEVICE_PIXELS_PER_CSS_PIXEL = 2
+
+_ids = itertools.count(1)
+
+Draw = Callable[..., "tuple[Figure, str]"]
+
+
+@dataclass(frozen=True)
+class Slider:
+    """The values one argument of a drawing takes, and how the slider names them.
+
+    Parameters
+    ----------
+    values : sequence
+        At least two values, in the order of the slider.
+    label : str
+        What the slider is called.
+    unit : str
+        Shown after the value.
+    start : object, optional
+        The value it starts at. Default: the first.
+    names : sequence of str, optional
+        What to show for each value. Default: the values themselves.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two values, `start` is not one of them, or there is not one
+        name for each.
+    """
+
+    values: Sequence[Any]
+    label: str
+    unit: str = ""
+    start: Any = None
+    names: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(self.values))
+        if len(self.values) < 2:
+            raise ValueError(
+                f"Slider {self.label!r}: expected at least two values, got {len(self.values)}."
+            )
+        if self.start is not None and self.start not in self.values:
+            raise ValueError(
+                f"Slider {self.label!r}: expected start to be one of the values, "
+                f"got {self.start!r}."
+            )
+        if self.names and len(self.names) != len(self.values):
+            raise ValueError(
+                f"Slider {self.label!r}: expected {len(self.values)} names, one for each value, "
+                f"got {len(self.names)}."
+            )
+
+    @property
+    def start_index(self) -> int:
+        """Position of the value it starts at."""
+        return 0 if self.start is None else self.values.index(self.start)
+
+    @property
+    def texts(self) -> list[str]:
+        """The values as the slider shows them."""
+        return [f"{name}{self.unit}" for name in self.names or map(_text, self.values)]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    number = f"{value:.3g}" if isinstance(value, float) else str(value)
+    return number.replace("-", "−")
+
+
+class Picture:
+    """A figure with the text that says what it shows."""
+
+    def __init__(self, figure: Figure, text: str, caption: str = "") -> None:
+        self.figure, self.text, self.caption = _checked(figure, text), text, caption
+
+    def _repr_html_(self) -> str:
+        caption = f"<figcaption>{html.escape(self.caption)}</figcaption>" if self.caption else ""
+        img = _draw(self.figure, self.text, "webp").img("attn-picture-frame")
+        return f'<figure class="attn-picture">{img}{caption}</figure>'
+
+
+def picture(figure: Figure, text: str, caption: str = "") -> Picture:
+    """Show `figure` with `text` as its alternative text.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    text : str
+        What the picture shows, with its numbers, in a sentence or two.
+    caption : str
+        Shown under the picture.
+
+    Returns
+    -------
+    Picture
+        Display it as the last line of a cell.
+
+    Raises
+    ------
+    TypeError
+        If `figure` is not a matplotlib figure.
+    ValueError
+        If `text` is empty.
+
+    Examples
+    --------
+    >>> from attn_lib.figures.style import course_style, new_figure
+    >>> with course_style():
+    ...     shown = picture(new_figure(height=1.0), "An empty figure.")
+    >>> 'alt="An empty figure."' in shown._repr_html_()
+    True
+    """
+    return Picture(figure, text, caption)
+
+
+class Explorer:
+    """What `explore` returns: one drawing and its sliders, shown by the front end it is in."""
+
+    def __init__(self, draw: Draw, sliders: dict[str, Slider]) -> None:
+        self.draw, self.sliders = draw, sliders
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        if _is_live():
+            return self.live()._repr_mimebundle_(include=include, exclude=exclude)
+        frames = self._frames()
+        return {"text/html": self._page(frames), "text/plain": frames[self._start_frame].text}
+
+    def live(self) -> Any:
+        """Return the ipywidgets for this drawing; needs ipywidgets and a running kernel."""
+        import ipywidgets
+
+        controls = {
+            name: ipywidgets.SelectionSlider(
+                options=[(text, i) for i, text in enumerate(slider.texts)],
+                index=slider.start_index,
+                description=slider.label,
+                continuous_update=True,
+                style={"description_width": "initial"},
+                layout={"width": "min(32rem, 100%)"},
+            )
+            for name, slider in self.sliders.items()
+        }
+        start = self._frame({n: s.values[s.start_index] for n, s in self.sliders.items()}, "png")
+        image = ipywidgets.Image(value=start.image, format="png")
+        image.layout.width = f"{start.width}px"
+        image.layout.max_width = "100%"
+        caption = ipywidgets.HTML(html.escape(start.text))
+
+        def redraw(_: Any) -> None:
+            state = {n: self.sliders[n].values[c.value] for n, c in controls.items()}
+            frame = self._frame(state, "png")
+            image.value = frame.image
+            caption.value = html.escape(frame.text)
+
+        for control in controls.values():
+            control.observe(redraw, names="value")
+        return ipywidgets.VBox([*controls.values(), image, caption])
+
+    def static_html(self) -> str:
+        """Return a self-contained HTML figure with every state drawn once."""
+        return self._page(self._frames())
+
+    def _frames(self) -> list[_Frame]:
+        states = itertools.product(*(slider.values for slider in self.sliders.values()))
+        return [
+            self._frame(dict(zip(self.sliders, state, strict=True)), "webp") for state in states
+        ]
+
+    @property
+    def _start_frame(self) -> int:
+        position = 0
+        for slider in self.sliders.values():
+            position = position * len(slider.values) + slider.start_index
+        return position
+
+    def _page(self, frames: list[_Frame]) -> str:
+        figure_id = f"explore-{next(_ids)}"
+        start = frames[self._start_frame]
+        controls = "".join(
+            _control(f"{figure_id}-{name}", slider) for name, slider in self.sliders.items()
+        )
+        start_state = ", ".join(
+            f"{s.label} {s.texts[s.start_index]}" for s in self.sliders.values()
+        )
+        # The start's image stands in the page, so its frame has the text alone.
+        data = [
+            {"text": frame.text} | ({} if frame is start else {"src": frame.uri})
+            for frame in frames
+        ]
+        # "<" could end the script element early; JSON reads the escape as the same character.
+        script = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
+        return (
+            f'<figure class="attn-explore" id="{figure_id}">'
+            f'<div class="attn-explore-controls" hidden>{controls}</div>'
+            f"{start.img('attn-explore-frame')}"
+            f'<figcaption class="attn-explore-text" aria-live="polite">'
+            f"{html.escape(start.text)}</figcaption>"
+            f"<noscript><p>Without JavaScript this figure stays at {html.escape(start_state)}.</p>"
+            "</noscript>"
+            f'<script type="application/json" class="attn-explore-frames">{script}</script>'
+            "</figure>"
+        )
+
+    def _frame(self, state: dict[str, Any], file_format: str) -> _Frame:
+        drawn = self.draw(**state)
+        if not (isinstance(drawn, tuple) and len(drawn) == 2):
+            raise TypeError(
+                "explore: expected draw to return (figure, text), "
+                f"got {type(drawn).__name__}; return the figure and a sentence on what it shows."
+            )
+        return _draw(*drawn, file_format)
+
+
+def explore(draw: Draw, **sliders: Slider) -> Explorer:
+    """Return a figure with a slider for each keyword.
+
+    Parameters
+    ----------
+    draw : callable
+        Called with one value for each slider, by keyword. Returns a matplotlib figure and
+        a sentence that says what this state shows, numbers included.
+    **sliders : Slider
+        The values each argument takes.
+
+    Returns
+    -------
+    Explorer
+        Display it as the last line of a cell.
+
+    Raises
+    ------
+    TypeError
+        If a slider is not a `Slider`, or `draw` does not return (figure, text).
+    ValueError
+        If there is no slider, or the sliders have more than `MOST_FRAMES` states together.
+
+    Examples
+    --------
+    >>> from attn_lib.figures.style import course_style, new_figure
+    >>> def draw(angle):
+    ...     with course_style():
+    ...         return new_figure(height=1.0), f"An angle of {angle} degrees."
+    >>> shown = explore(draw, angle=Slider([0, 90, 180], "Angle", unit="°", start=90))
+    >>> shown.static_html().count("An angle of 180 degrees.")
+    1
+    """
+    if not sliders:
+        raise ValueError("explore: expected at least one slider; for a still figure use picture.")
+    for name, slider in sliders.items():
+        if not isinstance(slider, Slider):
+            raise TypeError(f"explore: expected {name} to be a Slider, got {slider!r}.")
+    frames = 1
+    for slider in sliders.values():
+        frames *= len(slider.values)
+    if frames > MOST_FRAMES:
+        raise ValueError(
+            f"explore: expected at most {MOST_FRAMES} states, got {frames}; give fewer values."
+        )
+    return Explorer(draw, sliders)
+
+
+def _is_live() -> bool:
+    if os.environ.get("ATTN_LIB_RENDER") == "static":
+        return False
+    try:
+        import ipywidgets  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def _checked(figure: Any, text: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    if not isinstance(figure, Figure):
+        raise TypeError(f"expected a matplotlib Figure, got {type(figure).__name__}.")
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError("expected a text that says what the figure shows, got an empty one.")
+    return figure
+
+
+def _control(control_id: str, slider: Slider) -> str:
+    texts, start = slider.texts, slider.start_index
+    return (
+        f'<div class="attn-explore-control"><label for="{control_id}">'
+        f"{html.escape(slider.label)}</label>"
+        f'<input type="range" id="{control_id}" min="0" max="{len(texts) - 1}" step="1" '
+        f'value="{start}" aria-valuetext="{html.escape(texts[start])}" '
+        f"data-values='{html.escape(json.dumps(texts, ensure_ascii=False))}'>"
+        f'<output for="{control_id}">{html.escape(texts[start])}</output></div>'
+    )
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A drawn figure: the image file, the size it is shown at, in CSS pixels, and its text."""
+
+    image: bytes
+    width: int
+    height: int
+    text: str
+
+    @property
+    def uri(self) -> str:
+        return f"data:image/webp;base64,{base64.b64encode(self.image).decode()}"
+
+    def img(self, css_class: str) -> str:
+        return (
+            f'<img class="{css_class}" alt="{html.escape(self.text)}" src="{self.uri}" '
+            f'width="{self.width}" height="{self.height}">'
+        )
+
+
+def _draw(figure: Figure, text: str, file_format: str) -> _Frame:
+    """Draw a figure with as many pixels as sharp screens have."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from PIL import Image
+
+    _checked(figure, text)
+    width, height = figure.get_size_inches() * _CSS_PIXELS_PER_INCH
+    canvas, dpi = figure.canvas, figure.dpi
+    # `savefig` would arrange the figure twice, which takes as long as drawing it.
+    drawn = FigureCanvasAgg(figure)
+    figure.dpi = _CSS_PIXELS_PER_INCH * _DEVICE_PIXELS_PER_CSS_PIXEL
+    drawn.draw()
+    pixels = Image.fromarray(np.asarray(drawn.buffer_rgba())).convert("RGB")
+    figure.dpi = dpi
+    figure.set_canvas(canvas)
+
+    buffer = io.BytesIO()
+    options = {"lossless": True, "quality": 60, "method": 2} if file_format == "webp" else {}
+    pixels.save(buffer, file_format, **options)
+    return _Frame(buffer.getvalue(), round(width), round(height), text)

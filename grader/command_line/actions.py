@@ -1,0 +1,259 @@
+"""What the commands of ``python -m grader`` do and say, and the exit status of each.
+
+Each imports what it needs when it is called, so that the commands' help comes at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grader import course
+from grader.sandbox.inside.limits import NONE
+
+#: Exit statuses beside 0, when all of it succeeded.
+SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
+
+
+class NothingGraded(RuntimeError):
+    """Raised by a command that tells what grading found, where nothing was graded."""
+
+
+def in_words(problem: Exception) -> str:
+    """Say what keeps a command from being carried out, or "" where that is a fault of ours."""
+    from sqlalchemy.exc import OperationalError, ProgrammingError
+
+    from grader.gradebook.writing import LateRuleFailed, OtherCells
+    from grader.running.journal import Busy
+    from grader.running.local_workers import CannotWork
+
+    if isinstance(problem, (NothingGraded, CannotWork, Busy, OtherCells, LateRuleFailed)):
+        return str(problem)
+    if isinstance(problem, (OperationalError, ProgrammingError)):
+        return f"the gradebook could not be used: {str(problem.orig or problem).strip()}"
+    return ""
+
+
+def release_exercises(options: argparse.Namespace) -> int:
+    from grader.releasing import release
+
+    status = 0
+    for assignment in options.assignments or course.assignments():
+        try:
+            print(release.release(assignment, force=options.force))
+        except (FileExistsError, course.NbGraderFailed) as problem:
+            print(problem, file=sys.stderr)
+            status = SOME_FAILED
+    return status
+
+
+def make_bundle(options: argparse.Namespace) -> int:
+    from grader.releasing import bundle
+
+    try:
+        print(bundle.bundle(options.book, options.into))
+    except (bundle.BundleFailed, course.NbGraderFailed) as problem:
+        print(problem, file=sys.stderr)
+        return NOT_DONE
+    return 0
+
+
+def grade(options: argparse.Namespace, *, everything: bool) -> int:
+    if not options.submitted.is_dir():
+        print(f"expected a folder of submissions, found no {options.submitted}.", file=sys.stderr)
+        return NOT_DONE
+    if not options.scheduler:
+        _get_workers_ready()
+    from grader.running import cluster_workers, local_workers, pipeline
+
+    run = pipeline.Run(
+        options.assignment,
+        options.submitted,
+        options.into,
+        student=options.student,
+        force=options.force,
+        db_url=gradebook_address(options),
+        isolation=options.isolation,
+    )
+    judges: pipeline.Workers
+    if options.scheduler:
+        judges = cluster_workers.ClusterWorkers(options.scheduler, local_workers.GRADE_JOB)
+    else:
+        judges = pipeline.local_workers(run, options.workers)
+    if not run.students():
+        print(f"{options.student!r} matches no folder in {options.submitted}.", file=sys.stderr)
+        return NOT_DONE
+    return _graded(run, judges, everything)
+
+
+def _graded(run: Any, judges: Any, everything: bool) -> int:
+    from grader.command_line import grading
+    from grader.gradebook import reading
+    from grader.reporting import results, summary
+    from grader.running import pipeline
+
+    _warn_of(run.isolation)
+    with _Progress() as progress:
+        if everything:
+            graded = grading.grade(run, judges, progress)
+        else:
+            students = pipeline.autograde(run, judges, progress)
+            found = results.results(run.db_url, run.into, run.assignment, students)
+            graded = grading.Graded(found)
+    told = [_deadline(run.db_url, run.assignment, graded.results)]
+    if run.student == "*":
+        students = [result.student for result in graded.results]
+        told.append(summary.absent(list(reading.learners(run.db_url)), students))
+    if everything:
+        page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
+        told.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
+    return _report_on(graded, told)
+
+
+def write_feedback(options: argparse.Namespace) -> int:
+    from grader.reporting import feedback, summary
+
+    found = _results(options)
+    with _Progress() as progress:
+        problems = feedback.write_feedback(
+            options.assignment, options.into.resolve(), found, progress=progress
+        )
+    for student, problem in problems.items():
+        print(f"{student}: {problem}", file=sys.stderr)
+    pages = sum(result.entry is not None for result in found) - len(problems)
+    print(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
+    return SOME_FAILED if problems else 0
+
+
+def write_grades(options: argparse.Namespace) -> int:
+    from grader.reporting import export, summary
+
+    name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
+    path = options.output or options.into / name
+    found = _results(options)
+    lines = export.write_csv(
+        found,
+        course.graded_cells(options.assignment),
+        path,
+        assignment=options.assignment,
+        form=options.format,
+    )
+    print(summary.exported(found, lines, path))
+    return 0
+
+
+def write_report(options: argparse.Namespace) -> int:
+    from grader.reporting import report
+
+    path = options.output or options.into / f"report-{options.assignment}.html"
+    found = _results(options)
+    deadline = _deadline(gradebook_address(options), options.assignment, found)
+    report.write_report(options.assignment, options.into.resolve(), found, path, deadline)
+    print(path)
+    return 0
+
+
+def grade_sample_class(options: argparse.Namespace) -> int:
+    _get_workers_ready()
+    from grader.command_line import sample_class
+
+    if options.isolation:
+        _warn_of(options.isolation)
+    with _Progress() as progress:
+        graded = sample_class.run(into=options.into, isolation=options.isolation, progress=progress)
+    return _report_on(graded)
+
+
+def examine_machine(options: argparse.Namespace) -> int:
+    from grader.sandbox import doctor
+
+    checks = doctor.checks()
+    for name, ok, sentence in checks:
+        print(f"{'ok  ' if ok else 'FAIL'}  {name}: {sentence}")
+    return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
+
+
+def _get_workers_ready() -> None:
+    """Begin what judging needs: workers and this process import for two seconds, side by side."""
+    from grader.running import local_workers
+
+    local_workers.get_ready(local_workers.GRADE_JOB)
+
+
+def _results(options: argparse.Namespace) -> list[Any]:
+    """Return the results of the students that are asked for."""
+    from grader.reporting import results
+
+    found = [
+        result
+        for result in results.results(
+            gradebook_address(options), options.into.resolve(), options.assignment
+        )
+        if course.is_asked_for(result.student, options.student)
+    ]
+    if not found:
+        whose = "" if options.student == "*" else f" by {options.student!r}"
+        raise NothingGraded(
+            f"expected graded work on {options.assignment}{whose} in {options.into}, found none. "
+            f"`python -m grader grade {options.assignment}` grades what was submitted."
+        )
+    return found
+
+
+def gradebook_address(options: argparse.Namespace) -> str:
+    """Return the address of the gradebook that is meant."""
+    from grader.gradebook import reading
+
+    if options.db:
+        return options.db
+    if options.into.resolve() == course.ROOT:
+        return course.configuration().CourseDirectory.db_url
+    return reading.sqlite_url(options.into)
+
+
+def _deadline(db_url: str, assignment: str, found: Sequence[Any]) -> str:
+    from grader.gradebook import reading
+    from grader.reporting import summary
+
+    return summary.deadline(reading.due(db_url, assignment), found)
+
+
+def _warn_of(isolation: str) -> None:
+    if isolation == NONE:
+        print(
+            "WARNING: isolation is none. Learners' code runs unprotected, as you: it can read and "
+            "change whatever you can.",
+            file=sys.stderr,
+        )
+
+
+def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
+    from grader.reporting import summary
+
+    print(summary.table(graded.results))
+    if remarks := summary.remarks(graded.results):
+        print(f"\n{remarks}")
+    print()
+    print(summary.sentence(summary.figures(graded.results)))
+    for text in filter(None, told):
+        print(text)
+    for student, problem in graded.without_feedback.items():
+        print(f"{student}: {problem}", file=sys.stderr)
+    failed = any(result.problem for result in graded.results) or graded.without_feedback
+    return SOME_FAILED if failed else 0
+
+
+class _Progress:
+    """One line on a terminal that says what is being graded; nothing where it is not a terminal."""
+
+    def __enter__(self) -> Callable[[object], None]:
+        return self.show if sys.stderr.isatty() else lambda line: None
+
+    def __exit__(self, *_: object) -> None:
+        if sys.stderr.isatty():
+            self.show("")
+
+    def show(self, line: object) -> None:
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,209 @@
+"""The commands of ``python -m grader`` and what each takes; `actions` does them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from grader import course
+from grader.command_line import actions
+from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
+
+DESCRIPTION = (
+    "The instructor's side of the exercises: release the learners' notebooks, grade what was "
+    "submitted, report on it, or try all of it on the sample class."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status.
+
+    0: all of it succeeded. 1: some submissions or notebooks failed, and are named. 2: the
+    command could not be carried out. 130: it was stopped with Ctrl-C.
+    """
+    parser = argparse.ArgumentParser(prog="python -m grader", description=DESCRIPTION)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (
+        _add_release,
+        _add_bundle,
+        _add_grade,
+        _add_autograde,
+        _add_feedback,
+        _add_export,
+        _add_report,
+        _add_sample_class,
+        _add_doctor,
+    ):
+        add(commands)
+    options = parser.parse_args(arguments)
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here.", file=sys.stderr)
+        return actions.STOPPED
+    except Exception as problem:
+        words = actions.in_words(problem)
+        if not words:
+            raise
+        print(words, file=sys.stderr)
+        return actions.NOT_DONE
+
+
+def _command(commands: Any, name: str, says: str) -> argparse.ArgumentParser:
+    """Add a command; the list of all of them and its own help say the same of it."""
+    description = f"{says[0].upper()}{says[1:]}."
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=says, description=description)
+    return parser
+
+
+def _add_release(commands: Any) -> None:
+    command = _command(commands, "release", "make exercises/ from solutions/")
+    command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
+    command.add_argument("--force", action="store_true", help="replace notebooks with work in them")
+    command.set_defaults(run=actions.release_exercises)
+
+
+def _add_bundle(commands: Any) -> None:
+    command = _command(commands, "bundle", "make the learners' archive in dist/")
+    command.add_argument(
+        "--book",
+        type=Path,
+        default=course.ROOT / "_build" / "html",
+        help="the folder with the built book (default: %(default)s)",
+    )
+    command.add_argument(
+        "--into",
+        type=Path,
+        default=course.ROOT / "dist",
+        help="where the archive goes (default: %(default)s)",
+    )
+    command.set_defaults(run=actions.make_bundle)
+
+
+def _add_grade(commands: Any) -> None:
+    command = _command(commands, "grade", "autograde, write feedback and grades.csv")
+    _add_grading_options(command)
+    command.set_defaults(run=lambda options: actions.grade(options, everything=True))
+
+
+def _add_autograde(commands: Any) -> None:
+    command = _command(commands, "autograde", "judge submissions and enter their scores")
+    _add_grading_options(command)
+    command.set_defaults(run=lambda options: actions.grade(options, everything=False))
+
+
+def _add_grading_options(command: argparse.ArgumentParser) -> None:
+    _add_assignment(command)
+    command.add_argument(
+        "--submitted",
+        type=Path,
+        default=course.ROOT / "submitted",
+        help="the folder with STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb in it (default: %(default)s)",
+    )
+    _add_class_options(command)
+    command.add_argument(
+        "--force", action="store_true", help="grade again what is graded and has not changed"
+    )
+    command.add_argument(
+        "--workers", type=_positive, metavar="N", help="processes that judge (default: one a core)"
+    )
+    command.add_argument(
+        "--scheduler", metavar="ADDRESS", help="judge on a Dask cluster, such as tcp://HOST:8786"
+    )
+    _add_isolation(command)
+
+
+def _add_class_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--student", default="*", metavar="GLOB", help="one student's id, or a pattern with * and ?"
+    )
+    command.add_argument(
+        "--into",
+        type=Path,
+        default=course.ROOT,
+        help="where gradebook, graded notebooks and feedback are (default: %(default)s)",
+    )
+    command.add_argument(
+        "--db",
+        metavar="URL",
+        help="the gradebook's database (default: nbgrader_config.py's; with another folder in "
+        "--into the gradebook.db there)",
+    )
+
+
+def _add_isolation(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--isolation",
+        default="",
+        choices=[BUBBLEWRAP, NONE],
+        help="where learner code runs; none: unprotected, as you (default: nbgrader_config.py's)",
+    )
+
+
+def _add_assignment(command: argparse.ArgumentParser) -> None:
+    names = course.assignments()
+    command.add_argument(
+        "assignment", metavar="ASSIGNMENT", choices=names, help=f"one of {', '.join(names)}"
+    )
+
+
+def _add_feedback(commands: Any) -> None:
+    command = _command(commands, "feedback", "write each student's page of feedback")
+    _add_assignment(command)
+    _add_class_options(command)
+    command.set_defaults(run=actions.write_feedback)
+
+
+def _add_export(commands: Any) -> None:
+    from grader.reporting import export
+
+    command = _command(commands, "export", "write the grades as CSV")
+    _add_assignment(command)
+    _add_class_options(command)
+    command.add_argument(
+        "--format", choices=sorted(export.FORMS), default="csv", help="default: %(default)s"
+    )
+    command.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: grades.csv or grades-FORMAT.csv in --into",
+    )
+    command.set_defaults(run=actions.write_grades)
+
+
+def _add_report(commands: Any) -> None:
+    command = _command(commands, "report", "write a page on how the class did")
+    _add_assignment(command)
+    _add_class_options(command)
+    command.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
+    )
+    command.set_defaults(run=actions.write_report)
+
+
+def _add_sample_class(commands: Any) -> None:
+    command = _command(commands, "sample-class", "write and grade the sample class")
+    command.add_argument(
+        "--into",
+        type=Path,
+        default=course.ROOT / "_class",
+        help="the class's folder (default: %(default)s)",
+    )
+    _add_isolation(command)
+    command.set_defaults(run=actions.grade_sample_class)
+
+
+def _add_doctor(commands: Any) -> None:
+    command = _command(commands, "doctor", "say what of the sandbox works on this machine")
+    command.set_defaults(run=actions.examine_machine)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
+    return number

@@ -1,0 +1,81 @@
+"""The sample class: written into a folder, graded and reported there."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from grader.command_line.grading import Graded, grade
+from grader.course import ROOT
+from grader.releasing.answer_files import write_class
+from grader.releasing.release import generate
+from grader.reporting.report import write_report
+from grader.reporting.summary import figures
+from grader.running.digests import course_digest
+from grader.running.pipeline import Run
+
+ASSIGNMENT = "dot-products"
+SAMPLE = ROOT / "tests" / "sample_class"
+CLASSROOM = ROOT / "_class"
+
+#: What grading makes in the class's folder, beside the submissions.
+GRADED = ("autograded", "feedback", "gradebook.db", f"graded-{ASSIGNMENT}.jsonl")
+
+
+def read_roster(path: Path) -> dict[str, tuple[str, str]]:
+    """Return first and last name by student from a CSV file."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["id"]: (row["first_name"], row["last_name"]) for row in csv.DictReader(file)}
+
+
+def run(
+    sample: Path = SAMPLE,
+    into: Path = CLASSROOM,
+    isolation: str = "",
+    progress: Callable[[object], None] = lambda line: None,
+) -> Graded:
+    """Write the class's submissions, grade them, and write grades.csv, a report and summary.json.
+
+    Running it again grades what has changed. If the assignment or the class itself has
+    changed, everything is graded afresh: unlike a real class's gradebook, this one holds
+    nothing that was entered by hand.
+    """
+    into.mkdir(parents=True, exist_ok=True)
+    names = read_roster(sample / "roster.csv")
+    settings = Run(ASSIGNMENT, into / "submitted", into, isolation=isolation, names=names)
+    course = course_digest(settings.source, settings.limits, settings.isolation)
+    state = {"course": course, "roster": names}
+    state_path = into / "state.json"
+    if not _equals(state_path, state):
+        for name in (*GRADED, "submitted"):
+            _remove(into / name)
+    with tempfile.TemporaryDirectory() as folder:
+        write_class(generate(ASSIGNMENT, Path(folder)), sample / "answers", into / "submitted")
+    state_path.write_text(_json(state), encoding="utf-8")
+    graded = grade(settings, progress=progress)
+    write_report(ASSIGNMENT, into, graded.results, into / f"report-{ASSIGNMENT}.html")
+    facts = figures(graded.results) | {
+        "feedback": str(into / "feedback"),
+        "grades": str(into / "grades.csv"),
+    }
+    (into / "summary.json").write_text(_json(facts), encoding="utf-8")
+    return graded
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def _equals(path: Path, value: object) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == _json(value)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

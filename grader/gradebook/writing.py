@@ -1,0 +1,350 @@
+"""Enter verdicts in nbgrader's gradebook, many in a transaction, with the rows nbgrader writes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import nbformat
+from nbgrader.api import (
+    Assignment,
+    Comment,
+    Grade,
+    Gradebook,
+    Student,
+    SubmittedAssignment,
+    SubmittedNotebook,
+)
+from nbgrader.preprocessors import AssignLatePenalties, SaveCells
+from nbgrader.utils import compute_checksum, is_solution, is_task
+from sqlalchemy import or_, select
+from sqlalchemy.exc import SAWarning
+from sqlalchemy.orm import selectinload
+from traitlets import TraitError
+from traitlets.config import Config
+
+from grader.gradebook.reading import seconds_late
+from grader.judging.assignment_source import read_source
+from grader.judging.verdict import FAILED, Verdict
+
+#: What nbgrader notes beside an answer that is still the released stub.
+NO_RESPONSE = "No response."
+
+
+class OtherCells(RuntimeError):
+    """Raised when cells came or went in an assignment that has been graded before."""
+
+
+class LateRuleFailed(RuntimeError):
+    """Raised when the course's rule for late work is not there or cannot be applied."""
+
+
+@dataclass(frozen=True)
+class Entered:
+    """A verdict on its way into the gradebook."""
+
+    verdict: Verdict
+    timestamp: datetime | None = None  #: when it was handed in, if nbgrader noted that
+
+
+class GradebookWriter:
+    """The one who writes into the gradebook. A context.
+
+    Parameters
+    ----------
+    db_url : str
+        SQLAlchemy's address of the database: SQLite or PostgreSQL.
+    assignment : str
+        The assignment, which has one notebook of the same name.
+    source : bytes
+        The instructor's notebook; its cells are entered as ``nbgrader generate_assignment``
+        enters them.
+    config : Config
+        nbgrader's, for the course's id and its late penalties.
+    """
+
+    def __init__(self, db_url: str, assignment: str, source: bytes, config: Config) -> None:
+        self.assignment = assignment
+        course = config.CourseDirectory.get("course_id", "")
+        self._gradebook = Gradebook(db_url, course)
+        try:
+            self._penalties = _late_rule(config)
+            self._enter_cells(db_url, source, config)
+            self._db = self._gradebook.db
+            row = self._gradebook.find_assignment(assignment)
+            (notebook,) = row.notebooks
+            self._assignment_id, self._notebook_id = row.id, notebook.id
+            self._due = row.duedate
+            self._grade_cells = [cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)]
+            self._comment_cells = [
+                cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)
+            ]
+            self._names = {
+                cell.id: cell.name
+                for cell in (*notebook.grade_cells, *notebook.task_cells, *notebook.solution_cells)
+            }
+        except BaseException:
+            self._gradebook.close()
+            raise
+
+    def __enter__(self) -> GradebookWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._gradebook.close()
+
+    def students(self) -> set[str]:
+        """Return who has a submission to the assignment in the gradebook."""
+        rows = self._db.scalars(
+            select(SubmittedAssignment.student_id).where(
+                SubmittedAssignment.assignment_id == self._assignment_id
+            )
+        )
+        found = set(rows)
+        self._db.rollback()
+        return found
+
+    def enter_names(self, names: Mapping[str, tuple[str, str]]) -> None:
+        """Enter each student's first and last name."""
+        known = self._known_students(names)
+        for student, (first_name, last_name) in names.items():
+            row = known.get(student) or self._add_student(student)
+            row.first_name, row.last_name = first_name, last_name
+        self._db.commit()
+
+    def renew_penalties(self) -> None:
+        """Set every penalty for late work that the gradebook has, or should have.
+
+        Since it was set the deadline, an extension, the policy or a person's points may have
+        changed, on which no verdict depends.
+        """
+        concerned = SubmittedNotebook.late_submission_penalty.is_not(None)
+        if self._due is not None:
+            concerned = or_(concerned, SubmittedAssignment.timestamp > self._due)
+        rows = self._db.scalars(
+            select(SubmittedAssignment)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .where(SubmittedAssignment.assignment_id == self._assignment_id, concerned)
+            .options(selectinload(SubmittedAssignment.notebooks))
+        )
+        for submission in rows.unique().all():
+            self._enter_penalty(submission)
+        self._db.commit()
+        self._db.expunge_all()
+
+    def enter(self, batch: Sequence[Entered]) -> None:
+        """Enter the verdicts in one transaction.
+
+        Of what there was before, a failed one leaves only what a person gave.
+        """
+        with warnings.catch_warnings():
+            # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added.
+            warnings.filterwarnings("ignore", category=SAWarning)
+            try:
+                self._enter(batch)
+                self._db.commit()
+            except BaseException:
+                self._db.rollback()
+                raise
+            finally:
+                self._db.expunge_all()  # nothing of a batch stays in memory
+
+    def _enter(self, batch: Sequence[Entered]) -> None:
+        submissions = self._submissions([entered.verdict.student for entered in batch])
+        for entered in batch:
+            student = entered.verdict.student
+            if entered.verdict.status == FAILED and student in submissions:
+                if _has_something_by_hand(submissions[student]):
+                    self._take_back(submissions[student])
+                else:
+                    self._remove(submissions.pop(student))
+        graded = [entered for entered in batch if entered.verdict.status != FAILED]
+        known = self._known_students([entered.verdict.student for entered in graded])
+        for entered in graded:
+            student = entered.verdict.student
+            if student not in known:
+                self._add_student(student)
+            if student not in submissions:
+                submissions[student] = self._add_submission(student)
+            self._enter_one(submissions[student], entered)
+        self._db.flush()
+        for submission in submissions.values():
+            self._enter_penalty(submission)
+
+    def _submissions(self, students: Sequence[str]) -> dict[str, SubmittedAssignment]:
+        rows = self._db.scalars(
+            select(SubmittedAssignment)
+            .where(
+                SubmittedAssignment.assignment_id == self._assignment_id,
+                SubmittedAssignment.student_id.in_(students),
+            )
+            .options(
+                selectinload(SubmittedAssignment.notebooks).options(
+                    selectinload(SubmittedNotebook.grades),
+                    selectinload(SubmittedNotebook.comments),
+                )
+            )
+        )
+        return {row.student_id: row for row in rows}
+
+    def _known_students(self, students: Sequence[str] | Mapping[str, Any]) -> dict[str, Student]:
+        rows = self._db.scalars(select(Student).where(Student.id.in_(list(students))))
+        return {row.id: row for row in rows}
+
+    def _add_student(self, student: str) -> Student:
+        row = Student(id=student)
+        self._db.add(row)
+        return row
+
+    def _add_submission(self, student: str) -> SubmittedAssignment:
+        """Add the rows that `Gradebook.add_submission` adds, without its commit."""
+        submission = SubmittedAssignment(assignment_id=self._assignment_id, student_id=student)
+        notebook = SubmittedNotebook(notebook_id=self._notebook_id, assignment=submission)
+        for cell in self._grade_cells:
+            Grade(cell_id=cell, notebook=notebook)
+        for cell in self._comment_cells:
+            Comment(cell_id=cell, notebook=notebook)
+        self._db.add(submission)
+        return submission
+
+    def _enter_one(self, submission: SubmittedAssignment, entered: Entered) -> None:
+        """Set what nbgrader's `SaveAutoGrades` sets; a person's scores and comments stay."""
+        verdict = entered.verdict
+        if entered.timestamp is not None:
+            submission.timestamp = entered.timestamp
+        stubs = _stubs(verdict.notebook)
+        for notebook in submission.notebooks:
+            for cell in {*self._grade_cells} - {grade.cell_id for grade in notebook.grades}:
+                Grade(cell_id=cell, notebook=notebook)
+            for grade in notebook.grades:
+                name = self._names.get(grade.cell_id, "")
+                grade.auto_score = verdict.scores.get(name)
+                if name in verdict.missing:
+                    # What a person gave was for a cell of an earlier submission.
+                    grade.manual_score = grade.extra_credit = None
+                grade.needs_manual_grade = (
+                    grade.manual_score is not None or grade.auto_score is None
+                )
+            for comment in notebook.comments:
+                name = self._names.get(comment.cell_id)
+                comment.auto_comment = NO_RESPONSE if name in stubs else None
+
+    def _enter_penalty(self, submission: SubmittedAssignment) -> None:
+        """Set what nbgrader's `AssignLatePenalties` sets."""
+        late = seconds_late(submission.timestamp, self._due, submission.extension)
+        for notebook in submission.notebooks:
+            notebook.late_submission_penalty = None
+            if late:
+                self._db.refresh(notebook, ["score"])
+                notebook.late_submission_penalty = self._penalty(submission, notebook, late)
+
+    def _penalty(
+        self, submission: SubmittedAssignment, notebook: SubmittedNotebook, late: float
+    ) -> float | None:
+        rule = self._penalties.plugin_inst
+        try:
+            penalty = rule.late_submission_penalty(submission.student_id, notebook.score, late)
+            return (
+                None if penalty is None else self._penalties._check_late_penalty(notebook, penalty)
+            )
+        except Exception as problem:  # the rule is the course's own code
+            raise LateRuleFailed(
+                f"the rule for late work, {type(rule).__name__}, raised "
+                f"{type(problem).__name__}: {problem}, for {submission.student_id}, who was "
+                f"{late:g} s late. Mend it and give the command again."
+            ) from problem
+
+    def _take_back(self, submission: SubmittedAssignment) -> None:
+        """Take back what a verdict gave; what a person gave waits for the next one."""
+        for notebook in submission.notebooks:
+            for grade in notebook.grades:
+                # As nbgrader leaves a submission that it could not grade.
+                grade.auto_score, grade.needs_manual_grade = None, True
+            for comment in notebook.comments:
+                comment.auto_comment = None
+
+    def _remove(self, submission: SubmittedAssignment) -> None:
+        for notebook in submission.notebooks:
+            for row in (*notebook.grades, *notebook.comments, notebook):
+                self._db.delete(row)
+        self._db.delete(submission)
+
+    def _enter_cells(self, db_url: str, source: bytes, config: Config) -> None:
+        """Enter the assignment and its cells, unless they are there as they are."""
+        stub = read_source(source).stub
+        gradebook = self._gradebook
+        known = gradebook.db.scalar(select(Assignment).where(Assignment.name == self.assignment))
+        if known is None:
+            gradebook.update_or_create_assignment(self.assignment)
+        elif known.notebooks and _same_cells(known.notebooks[0], stub):
+            return
+        names = {"notebook": self.assignment, "assignment": self.assignment, "db_url": db_url}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", category=SAWarning)
+            try:
+                SaveCells(config=config).preprocess(stub, {"nbgrader": names})
+            except RuntimeError as problem:
+                raise OtherCells(
+                    f"{self.assignment}: expected the cells that the gradebook knows, found "
+                    f"others in the instructor's notebook. {problem}. Grade into another "
+                    "folder, or remove the assignment's submissions from the gradebook first."
+                ) from problem
+        gradebook.db.expire_all()
+
+
+def _late_rule(config: Config) -> AssignLatePenalties:
+    try:
+        rule = AssignLatePenalties(config=config)
+        rule.init_plugin()
+    except TraitError as problem:
+        raise LateRuleFailed(
+            "expected the class that nbgrader_config.py names in "
+            f"c.AssignLatePenalties.plugin_class, found none: {problem}"
+        ) from problem
+    return rule
+
+
+def _has_something_by_hand(submission: SubmittedAssignment) -> bool:
+    """Say whether a person gave points, a comment, more time or a flag."""
+    return submission.extension is not None or any(
+        notebook.flagged
+        or any(
+            given is not None
+            for grade in notebook.grades
+            for given in (grade.manual_score, grade.extra_credit)
+        )
+        or any(comment.manual_comment is not None for comment in notebook.comments)
+        for notebook in submission.notebooks
+    )
+
+
+def _same_cells(notebook: Any, stub: Any) -> bool:
+    """Say whether the gradebook has the cells of the instructor's notebook."""
+    recorded = {cell.name: (cell.checksum, cell.source) for cell in notebook.source_cells}
+    found = {
+        cell.metadata.nbgrader.grade_id: (cell.metadata.nbgrader.get("checksum"), cell.source)
+        for cell in stub.cells
+        if "nbgrader" in cell.metadata
+    }
+    points = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    wanted = {
+        cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
+        for cell in stub.cells
+        if "points" in cell.metadata.get("nbgrader", {})
+    }
+    return recorded == found and points == wanted
+
+
+def _stubs(notebook: str) -> set[str]:
+    """Return the ids of the answers that are still what was released."""
+    cells = nbformat.v4.reads(notebook).cells  # the judge wrote it: not validated
+    return {
+        cell.metadata.nbgrader.grade_id
+        for cell in cells
+        if is_solution(cell)
+        and not is_task(cell)
+        and cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    }

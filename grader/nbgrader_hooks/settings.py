@@ -1,0 +1,58 @@
+"""Where a submission runs and how much it may use, as nbgrader_config.py says it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from traitlets import Enum, Float, Integer
+from traitlets.config import Configurable
+
+from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
+
+_DEFAULT = Limits()
+
+
+class Grading(Configurable):
+    """Set in nbgrader_config.py, for example ``c.Grading.call_seconds = 2``.
+
+    Examples
+    --------
+    >>> from traitlets.config import Config
+    >>> Grading(config=Config({"Grading": {"memory_mib": 512}})).limits.memory_mib
+    512
+    """
+
+    call_seconds = Float(
+        _DEFAULT.call_seconds, min=0.1, help="Seconds that one call of a function may take."
+    ).tag(config=True)
+    cell_seconds = Float(
+        _DEFAULT.cell_seconds, min=0.1, help="Seconds that one cell may take."
+    ).tag(config=True)
+    submission_seconds = Float(
+        _DEFAULT.submission_seconds, min=1, help="Seconds that a whole submission may take."
+    ).tag(config=True)
+    memory_mib = Integer(
+        _DEFAULT.memory_mib, min=128, help="MiB of memory for all processes of a submission."
+    ).tag(config=True)
+    processes = Integer(
+        _DEFAULT.processes, min=1, help="Processes and threads that a submission may have."
+    ).tag(config=True)
+    disk_mib = Integer(
+        _DEFAULT.disk_mib, min=1, help="MiB of files that a submission may write; they are dropped."
+    ).tag(config=True)
+    output_kib = Integer(
+        _DEFAULT.output_kib, min=1, help="KiB kept of what one cell prints and shows."
+    ).tag(config=True)
+    result_mib = Integer(
+        _DEFAULT.result_mib, min=1, help="MiB that one result of a function may have."
+    ).tag(config=True)
+    isolation = Enum(
+        [BUBBLEWRAP, NONE],
+        BUBBLEWRAP,
+        help="Where learner code runs: in bubblewrap's sandbox, or unprotected as you.",
+    ).tag(config=True)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits as the judge takes them."""
+        return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})

@@ -1,0 +1,116 @@
+"""Write every student's page of feedback, those alone that are not there or have changed."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grader.course import CONFIGURATION, graded_notebook
+from grader.files import hand_on_notes, write_whole
+from grader.gradebook.reading import Entry
+from grader.reporting import feedback_page, sanitizer
+from grader.reporting.results import Result
+from grader.running.digests import digest
+from grader.running.local_workers import LocalWorkers, usable_cores
+
+FEEDBACK_JOB = "grader.reporting.feedback_page:feedback_job"
+
+#: Making a page takes well below a second.
+SECONDS = 120
+
+
+def write_feedback(
+    assignment: str,
+    folder: Path,
+    results: Sequence[Result],
+    progress: Callable[[str], None] = lambda line: None,
+) -> dict[str, str]:
+    """Write the pages, and return the students whose page could not be written, with the reason.
+
+    Parameters
+    ----------
+    assignment : str
+    folder : Path
+        Where the folders autograded and feedback are.
+    results : sequence of Result
+        Of those who get feedback; who has no grade gets none.
+    progress : callable
+        Takes a line for each page.
+    """
+    making = _digest_of_making()
+    problems: dict[str, str] = {}
+    stale: list[tuple[Result, Entry, str]] = []
+    for result in results:
+        entry, graded = result.entry, graded_notebook(folder, assignment, result.student)
+        if entry is None:
+            continue
+        if not graded.is_file():
+            problems[result.student] = f"no feedback: expected {graded}, found none"
+            continue
+        found = digest([making, graded.read_bytes(), repr(entry), repr(result.remarks)])
+        if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
+            stale.append((result, entry, found))
+    if stale:
+        problems |= _write_pages(assignment, folder, stale, progress)
+    _hand_on_notes(folder, assignment, results)
+    return problems
+
+
+def _write_pages(
+    assignment: str,
+    folder: Path,
+    stale: Sequence[tuple[Result, Entry, str]],
+    progress: Callable[[str], None],
+) -> dict[str, str]:
+    problems: dict[str, str] = {}
+    with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
+        for number, done in enumerate(workers.run(_jobs(assignment, folder, stale)), start=1):
+            progress(f"feedback {number} of {len(stale)}: {done.name}")
+            if done.result is None:
+                problems[done.name] = f"no feedback: {done.problem}"
+                continue
+            page = _page(folder, assignment, done.name)
+            page.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(page, done.result)
+    return problems
+
+
+def _hand_on_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
+    """Put beside each page what `nbgrader release_feedback` needs to know of its submission."""
+    for result in results:
+        page = _page(folder, assignment, result.student)
+        if page.is_file():
+            hand_on_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
+
+
+def _jobs(
+    assignment: str, folder: Path, stale: Sequence[tuple[Result, Entry, str]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for result, entry, found in stale:
+        job = {
+            "assignment": assignment,
+            "notebook": graded_notebook(folder, assignment, result.student).read_text(
+                encoding="utf-8"
+            ),
+            "scores": entry.scores,
+            "points": entry.points,
+            "comments": entry.comments,
+            "late_penalty": entry.late_penalty,
+            "remarks": result.remarks,
+            "digest": found,
+        }
+        yield result.student, job
+
+
+def _digest_of_making() -> str:
+    """Return a digest of what makes pages."""
+    files = [Path(feedback_page.__file__), Path(sanitizer.__file__), CONFIGURATION]
+    files += sorted((Path(__file__).parent / "templates").rglob("*.j2"))
+    versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "bleach")]
+    return digest([*versions, *(path.read_bytes() for path in files)])
+
+
+def _page(folder: Path, assignment: str, student: str) -> Path:
+    return folder / "feedback" / student / assignment / f"{assignment}.html"

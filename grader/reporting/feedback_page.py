@@ -1,0 +1,156 @@
+"""One student's feedback as a page of HTML: nbgrader's, without hidden tests, made safe.
+
+`FeedbackExporter` and `ClearHiddenTests` serve ``nbgrader generate_feedback`` as well:
+nbgrader_config.py names them.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import nbgrader
+from nbconvert.exporters import HTMLExporter
+from nbformat import NotebookNode
+from nbgrader import preprocessors
+from nbgrader.utils import is_grade, is_solution, is_task
+from traitlets.config import Config
+
+from grader.course import configuration
+from grader.reporting.sanitizer import sanitised
+
+#: The page asks no other host for anything and runs nothing, whatever a browser finds in it.
+POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
+
+#: Says what a page was made from; see `digest_of`.
+MARK = "made-from"
+
+#: An entry of the list on top, which nbgrader calls by its kind alone.
+_LISTED = re.compile(r'(<li><a href="#([\w-]+)">(?:Test cell|Written response))</a>')
+
+FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
+
+
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's HTML with a body that only shows."""
+
+    def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[str, dict[str, Any]]:
+        """Convert a notebook."""
+        page, resources = super().from_notebook_node(nb, resources, **options)
+        head, begin, body = page.partition("<body")
+        body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
+        body = _LISTED.sub(r"\1 \2</a>", body)
+        # Bootstrap's style asks for fonts in files that do not come with the page.
+        head = re.sub(r"@font-face\s*\{[^}]*\}", "", head)
+        policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        head = head.replace("<html>", '<html lang="en">', 1)
+        head = head.replace("<head>", f"<head>\n{policy}", 1)
+        remarks = _remarks(resources["nbgrader"].get("remarks", ()))
+        return f"{head}{begin}>\n{remarks}{sanitised(body)}</body>\n</html>\n", resources
+
+
+class ClearHiddenTests(preprocessors.ClearHiddenTests):
+    """nbgrader's, for test cells alone.
+
+    It fails at a mark of hidden tests anywhere else, and a learner may write one into an answer.
+    """
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Drop the hidden lines of a cell."""
+        if is_grade(cell) and not is_solution(cell):
+            return super().preprocess_cell(cell, resources, cell_index)
+        return cell, resources
+
+
+def feedback_job(job: Mapping[str, Any]) -> str:
+    """Return the page for one graded notebook. This runs in a worker.
+
+    Parameters
+    ----------
+    job : mapping
+        ``assignment``; ``notebook``: the graded one as JSON; ``scores``, ``points`` and
+        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``.
+    """
+    notebook = nbformat.v4.reads(job["notebook"])
+    for cell in notebook.cells:
+        _put_grades(cell, job)
+    penalty = job["late_penalty"]
+    resources = {
+        "nbgrader": {
+            "notebook": job["assignment"],
+            "assignment": job["assignment"],
+            "score": sum(job["scores"].values()) - penalty,
+            "max_score": sum(job["points"].values()),
+            "late_penalty": penalty,
+            "remarks": job["remarks"],
+        }
+    }
+    page, _ = _exporter().from_notebook_node(notebook, resources)
+    return page.replace("<head>", f'<head>\n<meta name="{MARK}" content="{job["digest"]}">', 1)
+
+
+def digest_of(page: Path) -> str:
+    """Return the digest that was given with the page's job, or nothing."""
+    if not page.is_file():
+        return ""
+    with page.open(encoding="utf-8", errors="replace") as file:
+        found = re.search(rf'<meta name="{MARK}" content="(\w+)">', file.read(1000))
+    return found[1] if found else ""
+
+
+def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
+    """Put into a cell what nbgrader's `GetGrades` puts there from the gradebook."""
+    if not (is_grade(cell) or is_solution(cell) or is_task(cell)):
+        return
+    about = cell.metadata.nbgrader
+    if is_solution(cell) or is_task(cell):
+        about["comment"] = job["comments"].get(about.grade_id)
+    if is_grade(cell) or is_task(cell):
+        about["score"] = job["scores"].get(about.grade_id, 0.0)
+        about["points"] = job["points"].get(about.grade_id, 0.0)
+
+
+@functools.cache
+def _exporter() -> FeedbackExporter:
+    """Return an exporter set up as ``nbgrader generate_feedback`` sets it up."""
+    config = configuration()
+    config.merge(
+        Config(
+            {
+                "HTMLExporter": {
+                    "template_name": "feedback",
+                    "extra_template_paths": [
+                        str(FORMGRADER / "static/node_modules/bootstrap/dist/css")
+                    ],
+                },
+                "Exporter": {"default_preprocessors": []},
+            }
+        )
+    )
+    exporter = FeedbackExporter(config=config)
+    for name in config.GenerateFeedback.preprocessors:
+        if not name.endswith(".GetGrades"):  # the grades come with the job
+            exporter.register_preprocessor(name, enabled=True)
+    return exporter
+
+
+def _remarks(remarks: list[str] | tuple[str, ...]) -> str:
+    if not remarks:
+        return ""
+    items = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks)
+    return (
+        '<div class="container"><div class="panel panel-default"><div class="panel-heading">'
+        f"<h4>Remarks on what was handed in</h4></div><ul>{items}</ul></div></div>\n"
+    )

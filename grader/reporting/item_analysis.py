@@ -1,0 +1,109 @@
+"""How a class did, cell by cell and part by part: the numbers of the instructor's report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import numpy as np
+from nbgrader.utils import is_grade
+
+from grader.reporting.results import Result
+
+#: A line of a test cell's report that says how a part went; see `attn_lib.course.checks.results`.
+PART = re.compile(r"^(\S.*): (ok|not yet)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Item:
+    """How a class did on a cell that gives points."""
+
+    cell: str
+    points: float
+    number: int  #: of students whose score is known
+    waiting: int  #: of students whose answer waits to be read
+    mean: float  #: share of the points, from 0 to 1, of those that are known
+    full: int  #: students with all points
+    none: int  #: students with no point
+    discrimination: float | None  #: correlation with the score in all other cells
+
+    @property
+    def tells(self) -> bool:
+        """Whether more than half of the scores are known: fewer say little of a class."""
+        return self.number > self.waiting
+
+
+@dataclass(frozen=True)
+class PartCount:
+    """How many students have a part of a test cell."""
+
+    cell: str
+    title: str
+    passed: int
+    number: int
+
+
+def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
+    """Return the item analysis of the cells, over those whose scores in them are known."""
+    entries = [result.entry for result in results if result.entry is not None]
+    found = []
+    for cell in cells:
+        known = [entry for entry in entries if cell in entry.scores]
+        scores = [entry.scores[cell] for entry in known]
+        rest = [sum(entry.scores.values()) - entry.scores[cell] for entry in known]
+        points = max((entry.points.get(cell, 0.0) for entry in entries), default=0.0)
+        found.append(
+            Item(
+                cell,
+                points,
+                len(known),
+                len(entries) - len(known),
+                float(np.mean(scores)) / points if known and points else 0.0,
+                sum(score >= points for score in scores),
+                sum(score == 0 for score in scores),
+                _correlation(scores, rest),
+            )
+        )
+    return found
+
+
+def parts(notebooks: Iterable[Path]) -> list[PartCount]:
+    """Count, over graded notebooks, who has which part of the test cells.
+
+    One notebook is in memory at a time.
+    """
+    passed: Counter[tuple[str, str]] = Counter()
+    number: Counter[tuple[str, str]] = Counter()
+    for path in notebooks:
+        for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells:
+            if cell.cell_type != "code" or not is_grade(cell):
+                continue
+            for title, state in dict(PART.findall(_report(cell.outputs))).items():
+                key = (cell.metadata.nbgrader.grade_id, title)
+                number[key] += 1
+                passed[key] += state == "ok"
+    return [PartCount(*key, passed[key], number[key]) for key in number]
+
+
+def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
+    """Return the students whose tests named a mistake, by its id, the most frequent first."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        for mistake in result.mistakes:
+            found.setdefault(mistake, []).append(result.student)
+    return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0])))
+
+
+def _report(outputs: Sequence[nbformat.NotebookNode]) -> str:
+    return "\n".join(output.get("text") or output.get("evalue") or "" for output in outputs)
+
+
+def _correlation(scores: Sequence[float], rest: Sequence[float]) -> float | None:
+    """Return the correlation, if there are enough students and both differ among them."""
+    if len(scores) < 3 or np.ptp(scores) == 0 or np.ptp(rest) == 0:
+        return None
+    return float(np.corrcoef(scores, rest)[0, 1])

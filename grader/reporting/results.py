@@ -1,0 +1,96 @@
+"""What became of each submission: the gradebook's scores and the record's remarks in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.gradebook import reading
+from grader.gradebook.due_dates import span
+from grader.gradebook.reading import Entry, Learner
+from grader.judging.verdict import FAILED
+from grader.running import journal
+from grader.submission.wording import listed
+
+#: Of whom the class list says nothing.
+NOT_LISTED = Learner()
+
+
+@dataclass(frozen=True)
+class Result:
+    """How the grading of one submission went."""
+
+    student: str
+    entry: Entry | None  #: what is in the gradebook; None if it could not be graded
+    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes its tests named
+    problem: str = ""  #: why it could not be graded
+    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
+    missing: tuple[str, ...] = ()  #: answers that were not handed in
+    learner: Learner = NOT_LISTED  #: what the class list says
+
+    @property
+    def score(self) -> float | None:
+        """The points it has so far."""
+        if self.entry is None:
+            return None
+        return max(0.0, sum(self.entry.scores.values()) - self.entry.late_penalty)
+
+    @property
+    def points(self) -> float | None:
+        """The most it can have, with what a person still has to read."""
+        return sum(self.entry.points.values()) if self.entry else None
+
+    @property
+    def lost(self) -> float | None:
+        """The points it can no longer get."""
+        if self.entry is None:
+            return None
+        entry = self.entry
+        lost = sum(entry.points[cell] - score for cell, score in entry.scores.items())
+        return lost + entry.late_penalty
+
+    @property
+    def status(self) -> str:
+        """The state in a few words."""
+        if self.problem or self.entry is None:
+            return f"failed: {self.problem}"
+        state = "to read" if self.entry.to_read else "graded"
+        if self.entry.seconds_late:
+            state += f", {span(self.entry.seconds_late)} late"
+        return f"{state}, without {listed(self.missing)}" if self.missing else state
+
+
+def results(
+    db_url: str, folder: Path, assignment: str, students: Collection[str] | None = None
+) -> list[Result]:
+    """Return the results of the students, or of all that were ever graded into the folder.
+
+    Parameters
+    ----------
+    db_url : str
+        The gradebook.
+    folder : Path
+        Where the record is.
+    assignment : str
+    students : collection of str, optional
+    """
+    entries = reading.entries(db_url, assignment)
+    lines = {line.student: line for line in journal.read(journal.path_in(folder, assignment))}
+    known = reading.learners(db_url)
+    found = []
+    for student in sorted(lines.keys() | entries.keys() if students is None else students):
+        entry, line = entries.get(student), lines.get(student)
+        result = Result(student, entry, learner=known.get(student, NOT_LISTED))
+        # A failure leaves at most what a person gave. If a test gave points, nbgrader's own
+        # command graded it since.
+        if line is not None and line.status == FAILED and not (entry and entry.judged):
+            result = replace(result, entry=None, problem=line.reason, remarks=line.remarks)
+        elif entry is None:
+            result = replace(result, problem="it is not graded yet")
+        elif line is not None and line.status != FAILED:
+            result = replace(
+                result, mistakes=line.mistakes, remarks=line.remarks, missing=line.missing
+            )
+        found.append(result)
+    return found

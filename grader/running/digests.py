@@ -1,0 +1,53 @@
+"""Digests of what a grade depends on: where one is unchanged, nothing is graded again."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import sys
+from collections.abc import Iterable
+from dataclasses import astuple
+from pathlib import Path
+
+import attn_lib
+from grader.sandbox.inside.limits import Limits
+
+#: The packages whose version may change what a submission gets.
+PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
+
+#: The rooms that take part in judging.
+JUDGING = ("judging", "sandbox", "submission")
+
+
+def digest(pieces: Iterable[str | bytes]) -> str:
+    """Return a digest of texts and bytes in this order.
+
+    Examples
+    --------
+    >>> digest(["ab", "c"]) == digest(["a", "bc"])
+    False
+    """
+    total = hashlib.sha256()
+    for piece in pieces:
+        content = piece.encode() if isinstance(piece, str) else piece
+        total.update(len(content).to_bytes(8, "big") + content)
+    return total.hexdigest()
+
+
+def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
+    """Return a digest of everything beside the submission that a grade depends on.
+
+    Parameters
+    ----------
+    source : bytes
+        The instructor's notebook.
+    limits : Limits
+    isolation : str
+    """
+    grader = Path(__file__).parent.parent
+    folders = [Path(attn_lib.__file__).parent, *(grader / room for room in JUDGING)]
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
+    settings = [repr(astuple(limits)), isolation]
+    contents = [path.read_bytes() for path in sorted(files)]
+    return digest([sys.version, *versions, *settings, source, *contents])

@@ -1,0 +1,326 @@
+"""Grade a folder of submissions: read each, have workers judge it, enter what they find.
+
+Workers only judge. One process, this one, reads the submissions and writes the graded
+notebooks, the gradebook and the record, in that order; so whatever stops a run, the next one
+finds each submission either done or not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from grader import submission
+from grader.course import SOLUTIONS, configuration, graded_notebook, is_asked_for
+from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
+from grader.gradebook import reading
+from grader.gradebook.due_dates import read_time
+from grader.gradebook.writing import Entered, GradebookWriter
+from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
+from grader.nbgrader_hooks import settings
+from grader.running import journal
+from grader.running.digests import course_digest, digest
+from grader.running.local_workers import GRADE_JOB, CannotWork, Done, LocalWorkers
+from grader.sandbox.inside.limits import Limits
+
+#: Verdicts that are entered in the gradebook together.
+BATCH = 50
+
+WARM_UP = "grader.running.jobs:warm_up"
+
+
+class Workers(Protocol):
+    """Who does jobs: `LocalWorkers` or `ClusterWorkers`, from the modules of these names."""
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def run(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
+        """Do the jobs, and yield what became of each."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    done: int
+    total: int
+    failed: int
+    student: str  #: whose submission was judged last
+
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"graded {self.done} of {self.total}{failed}: {self.student}"
+
+
+@dataclass
+class Run:
+    """What to grade, and how.
+
+    Parameters
+    ----------
+    assignment : str
+        The name of a folder in solutions/.
+    submitted : Path
+        The folder with ``STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb`` in it.
+    into : Path
+        Where the folder autograded, the gradebook and the record go.
+    student : str
+        Whom to grade: an id, or a pattern with ``*`` and ``?``.
+    force : bool
+        Whether to grade also what is graded and has not changed.
+    db_url : str, optional
+        The gradebook's address. Default: gradebook.db in `into`.
+    limits, isolation : optional
+        Default: those of nbgrader_config.py.
+    names : mapping
+        First and last name by student, for the gradebook.
+    """
+
+    assignment: str
+    submitted: Path
+    into: Path
+    student: str = "*"
+    force: bool = False
+    db_url: str = ""
+    limits: Limits = field(default_factory=lambda: _grading().limits)
+    isolation: str = ""
+    names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.isolation = self.isolation or _grading().isolation
+        self.submitted, self.into = self.submitted.resolve(), self.into.resolve()
+        self.db_url = self.db_url or reading.sqlite_url(self.into)
+
+    def students(self) -> list[str]:
+        """Return whose submissions there are, as far as they are asked for."""
+        return sorted(
+            path.name
+            for path in self.submitted.iterdir()
+            if path.is_dir()
+            and not path.name.startswith(".")
+            and self._is_of_this_assignment(path)
+            and is_asked_for(path.name, self.student)
+        )
+
+    def _is_of_this_assignment(self, folder: Path) -> bool:
+        """Say whether a student's folder is not there for other assignments alone."""
+        return os.path.lexists(folder / self.assignment) or not any(folder.iterdir())
+
+    @property
+    def source(self) -> bytes:
+        """The instructor's notebook."""
+        return (SOLUTIONS / self.assignment / f"{self.assignment}.ipynb").read_bytes()
+
+    @property
+    def seconds(self) -> float:
+        """How long a worker may be silent: far beyond what the limits leave to a submission."""
+        return 2 * self.limits.submission_seconds + 60
+
+
+def _grading() -> settings.Grading:
+    return settings.Grading(config=configuration())
+
+
+def local_workers(run: Run, number: int | None = None, function: str = GRADE_JOB) -> LocalWorkers:
+    """Return workers on this machine for a run."""
+    warm = {"limits": asdict(run.limits), "isolation": run.isolation}
+    return LocalWorkers(
+        function, number, run.seconds, (WARM_UP, warm) if function == GRADE_JOB else None
+    )
+
+
+def autograde(
+    run: Run, workers: Workers, progress: Callable[[Progress], None] = lambda progress: None
+) -> list[str]:
+    """Grade the submissions that need it, and return the students of the run.
+
+    A submission that cannot be graded does not keep the others from being graded.
+
+    Parameters
+    ----------
+    run : Run
+    workers : Workers
+        A context that is not entered yet.
+    progress : callable
+        Is told of each submission that was graded.
+
+    Raises
+    ------
+    CannotWork
+        If there is no sandbox. What was graded until then stays; nothing else changes.
+    grader.running.journal.Busy
+        If another run is grading this assignment into the same folder.
+    """
+    students = run.students()
+    run.into.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        record = stack.enter_context(journal.Journal(journal.path_in(run.into, run.assignment)))
+        source = run.source
+        workers = stack.enter_context(workers)  # they warm up while the gradebook is opened
+        writer = stack.enter_context(
+            GradebookWriter(run.db_url, run.assignment, source, configuration())
+        )
+        if run.names:
+            writer.enter_names(run.names)
+        writer.renew_penalties()
+        _Pipeline(run, source, record, writer, progress).grade(students, workers)
+    return students
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is remembered of a submission while it is being judged."""
+
+    digest: str
+    timestamp: datetime | None
+
+
+class _Pipeline:
+    """One run on its way."""
+
+    def __init__(
+        self,
+        run: Run,
+        source: bytes,
+        record: journal.Journal,
+        writer: GradebookWriter,
+        progress: Callable[[Progress], None],
+    ) -> None:
+        self.run = run
+        self.source = source
+        self.record = record
+        self.writer = writer
+        self.progress = progress
+        self.course = course_digest(source, run.limits, run.isolation)
+        self.in_work: dict[str, _Read] = {}
+        self.batch: list[tuple[Verdict, _Read]] = []
+        self.done = self.failed = self.total = 0
+
+    def grade(self, students: list[str], workers: Workers) -> None:
+        self.total = len(students)
+        in_gradebook = self.writer.students()
+        try:
+            for done in workers.run(self._jobs(students, in_gradebook)):
+                self._add(self._verdict(done), self.in_work.pop(done.name))
+        except (CannotWork, KeyboardInterrupt):
+            self._enter()
+            raise
+        self._enter()
+
+    def _jobs(
+        self, students: list[str], in_gradebook: set[str]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield a job for each submission that has to be judged."""
+        for student in students:
+            folder = self.run.submitted / student / self.run.assignment
+            remarks: list[str] = []
+            try:
+                notebook, remarks = submission.find(folder, self.run.assignment)
+                content = submission.load(notebook)
+            except submission.Unreadable as problem:
+                self._add(self._failed(student, str(problem)), _Read("", None))
+                continue
+            timestamp, problems = _timestamp(folder)
+            found = digest([self.course, content, str(timestamp), *remarks, *problems])
+            if (
+                not self.run.force
+                and self.record.graded.get(student) == found
+                and student in in_gradebook
+                and self._graded(student).is_file()
+            ):
+                self.total -= 1
+                continue
+            self.in_work[student] = _Read(found, timestamp)
+            yield (
+                student,
+                {
+                    "assignment": self.run.assignment,
+                    "student": student,
+                    "source": self.source,
+                    "submitted": content,
+                    "limits": asdict(self.run.limits),
+                    "isolation": self.run.isolation,
+                    "remarks": [*remarks, *problems],
+                },
+            )
+
+    def _verdict(self, done: Done) -> Verdict:
+        if done.result is None:
+            return self._failed(done.name, f"it could not be judged: {done.problem}")
+        try:
+            verdict = Verdict.from_json(done.result)
+            _check(verdict, self.run.assignment, done.name)
+        except (ValueError, TypeError, KeyError) as problem:
+            return self._failed(done.name, f"its worker sent no verdict: {problem}")
+        return verdict
+
+    def _failed(self, student: str, reason: str) -> Verdict:
+        return Verdict(self.run.assignment, student, FAILED, reason=reason)
+
+    def _add(self, verdict: Verdict, read: _Read) -> None:
+        self.batch.append((verdict, read))
+        self.done += 1
+        self.failed += verdict.status == FAILED
+        self.progress(Progress(self.done, self.total, self.failed, verdict.student))
+        if len(self.batch) >= BATCH:
+            self._enter()
+
+    def _enter(self) -> None:
+        """Write what has gathered: graded notebooks, gradebook, record."""
+        if not self.batch:
+            return
+        for verdict, _ in self.batch:
+            self._write(verdict)
+        self.writer.enter([Entered(verdict, read.timestamp) for verdict, read in self.batch])
+        self.record.add(journal.Line.of(verdict, read.digest) for verdict, read in self.batch)
+        self.batch = []
+
+    def _write(self, verdict: Verdict) -> None:
+        """Write the graded notebook as nbgrader does, or leave nothing of an earlier one."""
+        target = self._graded(verdict.student)
+        if verdict.status == FAILED:
+            remove_folder(target.parent)
+            remove_folder(self.run.into / "feedback" / verdict.student / self.run.assignment)
+            return
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(target, verdict.notebook)
+        target.chmod(0o444)
+        hand_on_notes(self.run.submitted / verdict.student / self.run.assignment, target.parent)
+
+    def _graded(self, student: str) -> Path:
+        return graded_notebook(self.run.into, self.run.assignment, student)
+
+
+def _check(verdict: Verdict, assignment: str, student: str) -> None:
+    """Raise ValueError unless a verdict is one that a gradebook may hold."""
+    if (verdict.assignment, verdict.student) != (assignment, student):
+        raise ValueError(f"it is on {verdict.student}'s {verdict.assignment}")
+    if verdict.status not in (GRADED, REMARKS, FAILED):
+        raise ValueError(f"its status is {verdict.status!r}")
+    for cell, score in verdict.scores.items():
+        most = verdict.points.get(cell)
+        if most is None or not 0 <= score <= most:
+            raise ValueError(f"it has {score!r} points for {cell}, where there are {most}")
+
+
+def _timestamp(folder: Path) -> tuple[datetime | None, list[str]]:
+    """Return when nbgrader noted that the submission came in, and what is wrong with the note."""
+    path = folder / TIMESTAMP
+    if not path.exists() and not path.is_symlink():
+        return None, []
+    if not is_small_file(path):
+        return None, [f"{TIMESTAMP} is no note of a time, and was left out."]
+    text = path.read_text("utf-8", "replace").strip()
+    if not text:
+        return None, []
+    try:
+        return read_time(text), []
+    except ValueError:
+        return None, [f"{TIMESTAMP} says {text[:40]!r}, which is no time, and was left out."]

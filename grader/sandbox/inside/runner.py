@@ -1,0 +1,109 @@
+"""Answers the judge's requests, one at a time, in the process that holds a learner's work.
+
+This process is the learner's as soon as his first cell runs: he can change anything in it. So
+nothing here protects the judge. What comes back is read as hostile, and at most says
+something untrue about the learner's own functions and values.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attn_lib.course.checks.observation import Observation, observe
+from grader.sandbox.inside.deadline import OutOfTime, deadline
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.shell import Shell
+from grader.sandbox.inside.wire import HEADER, Opaque, TooLarge, body_length, pack, unpack
+
+_MOST_READ = 2**31  # bytes of arguments: they come from the judge, who is trusted
+_PIECE = 2**20
+
+#: Makes the frame of a body. It may take as long as a learner's object takes to be read, so it
+#: is called within the deadline.
+Reply = Callable[[Any], bytes]
+
+
+def serve(connection: socket.socket, shell: Shell, limits: Limits) -> None:
+    """Answer until the judge hangs up."""
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    shell.begin()
+    answers = _Answers(shell, limits)
+    connection.sendall(pack(["ready", ""], most_bytes=0))
+    while (request := _receive(connection)) is not None:
+        token, kind, *arguments = request
+
+        def reply(body: Any, token: str = token) -> bytes:
+            return pack([token, body], most_bytes=limits.result_mib * 2**20)
+
+        connection.sendall(getattr(answers, kind)(reply, *arguments))
+
+
+class _Answers:
+    """One method for each kind of request. Each returns a frame."""
+
+    def __init__(self, shell: Shell, limits: Limits) -> None:
+        self._shell = shell
+        self._limits = limits
+
+    def run_cell(self, reply: Reply, name: str, source: str) -> bytes:
+        status, outputs = self._shell.run(source, name, self._limits)
+        try:
+            return reply((status, outputs))
+        except TooLarge as error:
+            text = f"[output left out: {error}]\n"
+            return reply((status, [{"output_type": "stream", "name": "stderr", "text": text}]))
+
+    def kinds(self, reply: Reply, names: Sequence[str]) -> bytes:
+        return reply({name: self._kind(name) for name in names})
+
+    def value(self, reply: Reply, name: str) -> bytes:
+        try:
+            with deadline(self._limits.call_seconds):
+                return reply(self._shell.user_ns.get(name))
+        except TooLarge as error:
+            why = f"is too large to look at: {error}"
+        except OutOfTime:
+            why = "takes too long to look at"
+        except BaseException as error:  # a learner's object may raise anything when it is read
+            why = f"raises {type(error).__name__} when looked at"
+        return reply(Opaque.named(f"object that {why}"))
+
+    def observe(self, reply: Reply, name: str, args: Sequence[Any], own_work: bool) -> bytes:
+        self._shell.collect(self._limits)  # what a function prints is not kept
+        try:
+            with deadline(self._limits.call_seconds), self._shell.builtin_trap:
+                seen = observe(self._shell.user_ns.get(name), list(args), own_work=own_work)
+                return reply(seen)
+        except TooLarge as error:
+            return reply(Observation(problem=f"its result is too large to look at: {error}."))
+        except OutOfTime as late:
+            problem = f"{late}. Is there a loop that does not end?"
+        except BaseException as error:  # a learner's object may raise anything when it is read
+            problem = f"it raised {type(error).__name__}, or its result did when looked at."
+        return reply(Observation(problem=problem, on_these_arguments=True))
+
+    def _kind(self, name: str) -> str:
+        if not self._shell.defined(name):
+            return "missing"
+        return "function" if callable(self._shell.user_ns[name]) else "value"
+
+
+def _receive(connection: socket.socket) -> Any:
+    """Return the next request; None when the judge has hung up."""
+    frame = bytearray()
+    if not _fill(frame, HEADER.size, connection):
+        return None
+    length = HEADER.size + body_length(frame, most_bytes=_MOST_READ)
+    return unpack(frame, most_bytes=_MOST_READ) if _fill(frame, length, connection) else None
+
+
+def _fill(frame: bytearray, length: int, connection: socket.socket) -> bool:
+    while len(frame) < length:
+        piece = connection.recv(min(length - len(frame), _PIECE))
+        if not piece:
+            return False
+        frame += piece
+    return True

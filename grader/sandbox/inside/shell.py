@@ -1,0 +1,285 @@
+"""IPython without a terminal or a front end: it runs cells and collects what they show.
+
+Defends against: output without end. What is beyond the limit is dropped as it is made, so that
+a flood fills nobody's memory. It says so once.
+
+Does not defend against a learner who changes this very object: what he sends then counts as
+his output, and the judge looks at it again.
+"""
+
+from __future__ import annotations
+
+import base64
+import builtins
+import getpass
+import io
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any, cast
+
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.formatters import DisplayFormatter
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets import Type
+from traitlets.config import Config
+
+from grader.sandbox.inside.deadline import OutOfTime, deadline
+from grader.sandbox.inside.limits import Limits
+
+#: What is kept of a result. The judge shows no HTML that a learner wrote.
+KEPT_TYPES = ("text/plain", "image/png")
+
+_PICTURES = 8  # times the room that text has
+_LINES = 40  # of each end of a traceback
+_OVERHEAD = 100  # characters that an output counts beside its text
+
+
+class NobodyToAsk(RuntimeError):
+    """Raised by `input`."""
+
+
+class Outputs:
+    """The outputs of one cell in nbformat's form, within a limit."""
+
+    def __init__(self, kib: int) -> None:
+        self._kib = kib
+        self._outputs: list[dict[str, Any]] = []
+        self._text_left = kib * 1024
+        self._pictures_left = kib * 1024 * _PICTURES
+        self._left_for_an_error = 16 * 1024
+        self._cut = self._told = False
+
+    def stream(self, name: str, text: str) -> None:
+        """Add what was printed."""
+        if not text:
+            return
+        last = self._outputs[-1] if self._outputs and not self._told else {}
+        if last.get("name") != name:
+            last = {"output_type": "stream", "name": name, "text": []}
+            if not self._add(last):
+                return
+        last["text"].append(self._room(text))
+        self._tell_if_cut()
+
+    def show(self, kind: str, data: Mapping[str, Any], count: int | None = None) -> None:
+        """Add a result or a picture."""
+        output: dict[str, Any] = {"output_type": kind, "data": {}, "metadata": {}}
+        if kind == "execute_result":
+            output["execution_count"] = count
+        if not any(isinstance(data.get(name), (str, bytes)) for name in KEPT_TYPES):
+            return
+        if not self._add(output):
+            return
+        picture = data.get("image/png")
+        if isinstance(picture, bytes):
+            picture = base64.b64encode(picture).decode()
+        if isinstance(picture, str):
+            if len(picture) <= self._pictures_left:
+                self._pictures_left -= len(picture)
+                output["data"]["image/png"] = picture
+            else:
+                self.stream("stderr", "[picture left out: it is too large]\n")
+        if isinstance(data.get("text/plain"), str):
+            output["data"]["text/plain"] = self._room(data["text/plain"])
+        self._tell_if_cut()
+
+    def error(self, name: str, message: str, traceback: list[str]) -> None:
+        """Add an error. The first has some room even after a flood: it has to be told."""
+        self._text_left = max(self._text_left, self._left_for_an_error)
+        self._left_for_an_error = 0
+        output: dict[str, Any] = {"output_type": "error"}
+        if self._add(output):
+            output["ename"] = self._room(name[:200])
+            output["evalue"] = self._room(message[:4000])
+            output["traceback"] = [self._room(line) for line in _ends(traceback)]
+        if self._told:
+            self._text_left = 0
+        self._tell_if_cut()
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Return the outputs."""
+        for output in self._outputs:
+            if output["output_type"] == "stream":
+                output["text"] = "".join(output["text"])
+        return self._outputs
+
+    def _add(self, output: dict[str, Any]) -> bool:
+        """Begin an output if there is room for more than its name."""
+        if self._text_left > _OVERHEAD:
+            self._text_left -= _OVERHEAD
+            self._outputs.append(output)
+            return True
+        self._cut = True
+        self._tell_if_cut()
+        return False
+
+    def _room(self, text: str) -> str:
+        """Return as much of a text as there is room for, and count it."""
+        kept = text[: self._text_left]
+        self._text_left -= len(kept)
+        self._cut = self._cut or len(kept) < len(text)
+        return str(kept)
+
+    def _tell_if_cut(self) -> None:
+        """Say once that something is missing, and let nothing follow."""
+        if self._cut and not self._told:
+            self._told = True
+            self._text_left = 0
+            text = [f"\n[output cut: more than {self._kib} KiB]\n"]
+            self._outputs.append({"output_type": "stream", "name": "stderr", "text": text})
+
+
+class Stream(io.TextIOBase):
+    """What stands for sys.stdout or sys.stderr."""
+
+    encoding = "utf-8"
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.outputs = Outputs(0)
+
+    def write(self, text: str) -> int:
+        """Keep the text."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self.outputs.stream(self.name, text)
+        return len(text)
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+
+class _Results(DisplayHook):
+    shell: Shell
+
+    def write_output_prompt(self) -> None:
+        pass
+
+    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+        self.shell.outputs.show("execute_result", format_dict, self.prompt_count)
+
+    def finish_displayhook(self) -> None:
+        pass
+
+
+class _Pictures(DisplayPublisher):
+    def publish(self, data: Any, *_: object, **__: object) -> None:
+        self.shell.outputs.show("display_data", data)
+
+    def clear_output(self, wait: bool = False) -> None:
+        pass
+
+
+class Shell(InteractiveShell):
+    """Made once in the warm process; each fork has its own copy."""
+
+    displayhook_class = Type(_Results)
+    display_pub_class = Type(_Pictures)
+    outputs = Outputs(0)
+
+    @classmethod
+    def warm(cls) -> Shell:
+        """Return a shell that draws figures as a notebook does."""
+        config = Config()
+        config.HistoryManager.enabled = False
+        config.InteractiveShell.colors = "nocolor"
+        config.InteractiveShell.xmode = "Plain"  # others take 20 s for a recursion without end
+        shell = cls.instance(config=config)
+        cast(DisplayFormatter, shell.display_formatter).active_types = list(KEPT_TYPES)
+        shell.run_line_magic("matplotlib", "inline")
+        return shell
+
+    def begin(self) -> None:
+        """Take over the streams, in the process that will run a learner's code."""
+        self._streams = [Stream("stdout"), Stream("stderr")]
+        sys.stdout, sys.stderr = self._streams
+        builtins.input = getpass.getpass = _nobody_to_ask
+
+    def run(self, source: str, name: str, limits: Limits) -> tuple[str, list[dict[str, Any]]]:
+        """Run a cell; return "ok" or "error" and its outputs."""
+        outputs = self.collect(limits)
+        try:
+            with deadline(limits.cell_seconds):
+                result = self.run_cell(source, store_history=True, cell_id=name)
+            error = result.error_before_exec or result.error_in_exec
+        except BaseException as caught:  # what IPython itself does not catch
+            error = caught
+            if not isinstance(caught, OutOfTime):
+                outputs.error(type(caught).__name__, _text(caught), [_text(caught)])
+        if isinstance(error, OutOfTime):
+            self._tell_time(outputs, limits)
+        return ("ok" if error is None else "error"), outputs.finish()
+
+    def collect(self, limits: Limits) -> Outputs:
+        """Return a fresh collection that from now on takes what is shown."""
+        self.outputs = Outputs(limits.output_kib)
+        for stream in self._streams:
+            stream.outputs = self.outputs
+        return self.outputs
+
+    def defined(self, name: str) -> bool:
+        """Return whether a learner gave this name a value."""
+        missing = object()
+        value = self.user_ns.get(name, missing)
+        return value is not missing and value is not self.user_ns_hidden.get(name, missing)
+
+    def system(self, command: str) -> None:
+        """Run a command of the system (``!ls``) and show what it prints."""
+        child = subprocess.Popen(
+            self.var_expand(command, depth=1),
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        said = cast(io.BufferedReader, child.stdout)
+        try:
+            while piece := said.read1(65536):
+                sys.stdout.write(piece.decode("utf-8", "replace"))
+            self.user_ns["_exit_code"] = child.wait()
+        finally:
+            child.kill()
+            child.wait()
+            said.close()
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """Do nothing: there is no window to draw into."""
+
+    def ask_exit(self) -> None:
+        """Do nothing: a cell that says ``exit`` ends no grading."""
+
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: Any) -> None:
+        if not issubclass(etype, OutOfTime):
+            lines = stb if isinstance(stb, list) else _text(stb).splitlines()
+            self.outputs.error(etype.__name__, _text(evalue), [_text(line) for line in lines])
+
+    def _tell_time(self, outputs: Outputs, limits: Limits) -> None:
+        text = (
+            f"The cell was stopped after {limits.cell_seconds:g} s. "
+            "Is there a loop that does not end?"
+        )
+        outputs.error("OutOfTime", text, [text])
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # a learner's exception may fail to say what it is
+        return f"<{type(value).__name__}>"
+
+
+def _ends(lines: list[str]) -> list[str]:
+    """Return the first and the last of many lines."""
+    if len(lines) <= 2 * _LINES:
+        return lines
+    return [*lines[:_LINES], f"[{len(lines) - 2 * _LINES} more]", *lines[-_LINES:]]
+
+
+def _nobody_to_ask(*_: object, **__: object) -> str:
+    raise NobodyToAsk(
+        "there is nobody to ask: input() does not work when work is graded. "
+        "Assign the value in the cell."
+    )

@@ -1,0 +1,389 @@
+"""Values as bytes, between the judge and the process that runs a learner's code.
+
+A frame is its two lengths, a tree as JSON, and the bytes of the tree's arrays in NumPy's npy
+format. There is no pickle in it: reading a frame builds plain values and never runs code. The
+reader takes its bytes for hostile. It refuses what is too large, too deep or has too many
+parts before it builds anything of that size, and what does not say the same thing twice.
+
+Not defended here: that a value is right or honestly computed. Whoever holds the other end
+chooses the values.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from attn_lib.course.checks.drawings import Curve, Drawing
+from attn_lib.course.checks.observation import Observation
+
+#: The length of the JSON part and that of all arrays, before each frame.
+HEADER = struct.Struct("!II")
+
+#: How many times its bytes a part of a tree takes up to once it is read; hence the rest.
+BYTES_A_BYTE = 30
+MOST_JSON = 8 * 2**20
+MOST_PARTS = 250_000
+MOST_DEPTH = 32
+
+#: Booleans, integers, floats and complex numbers.
+NUMBER_KINDS = "biufc"
+
+_TOO_MUCH_TEXT = f"more than {MOST_JSON // 2**20} MiB of text and lists"
+_INT_BITS = 2048
+_NPY_HEADER = 512
+_NPY_START = 1024  # bytes of an array among which its header has to be
+_TYPE_NAME = 80
+_MOST_OPAQUE = 1000  # each makes a type of its own
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class WireError(Exception):
+    """Raised when bytes are no frame."""
+
+
+class TooLarge(Exception):
+    """Raised when a value does not fit in a frame."""
+
+
+class Opaque:
+    """What stands for an object that cannot cross: it has the name of its type and no more.
+
+    Examples
+    --------
+    >>> opaque = Opaque.named("generator")
+    >>> isinstance(opaque, Opaque), type(opaque).__name__, opaque
+    (True, 'generator', <generator>)
+    """
+
+    type_name = "object"
+
+    @classmethod
+    def named(cls, type_name: str) -> Opaque:
+        """Return one whose type has this name, so that messages about it read right."""
+        name = "".join(c for c in type_name if c.isprintable())[:_TYPE_NAME] or "object"
+        return type(name, (cls,), {"type_name": name})()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and other.type_name == self.type_name
+
+    def __hash__(self) -> int:
+        return hash(self.type_name)
+
+    def __repr__(self) -> str:
+        return f"<{self.type_name}>"
+
+
+def pack(value: Any, *, most_bytes: int, strict: bool = False) -> bytes:
+    """Return the frame of a value.
+
+    Parameters
+    ----------
+    value : object
+    most_bytes : int
+        How much all arrays in it may take.
+    strict : bool
+        Raise a TypeError for an object that cannot cross. Default: `Opaque` takes its place.
+
+    Raises
+    ------
+    TooLarge
+        If it does not fit.
+
+    Examples
+    --------
+    >>> unpack(pack((1, [2.5, "x"]), most_bytes=0), most_bytes=0)
+    (1, [2.5, 'x'])
+    """
+    writer = _Writer(most_bytes, strict)
+    text = json.dumps(writer.tree(value), allow_nan=False, separators=(",", ":")).encode()
+    if len(text) > MOST_JSON:
+        raise TooLarge(_TOO_MUCH_TEXT)
+    if _has_too_many_parts(text):
+        raise TooLarge(f"more than {MOST_PARTS} parts")
+    return b"".join([HEADER.pack(len(text), writer.size), text, *writer.blobs])
+
+
+def body_length(header: bytes | bytearray, *, most_bytes: int) -> int:
+    """Return how many bytes follow a frame's header.
+
+    Raises
+    ------
+    WireError
+        If they are more than a frame may have.
+    """
+    text, arrays = HEADER.unpack(header)
+    if text > MOST_JSON or arrays > most_bytes:
+        raise WireError("the frame is too large")
+    return text + arrays
+
+
+def weight(header: bytes | bytearray) -> int:
+    """Return how many bytes of memory the value of a frame with this header may take."""
+    text, arrays = HEADER.unpack(header)
+    return BYTES_A_BYTE * text + arrays
+
+
+def unpack(frame: bytes | bytearray, *, most_bytes: int) -> Any:
+    """Return the value that stands in a frame.
+
+    Raises
+    ------
+    WireError
+        If it is not what `pack` writes.
+    """
+    if len(frame) < HEADER.size:
+        raise WireError("the frame has no header")
+    total = body_length(frame[: HEADER.size], most_bytes=most_bytes)
+    if len(frame) != HEADER.size + total:
+        raise WireError("the frame is not as long as it says")
+    length, _ = HEADER.unpack(frame[: HEADER.size])
+    view = memoryview(frame)[HEADER.size :]
+    text = bytes(view[:length])
+    if _has_too_many_parts(text):
+        raise WireError("the frame has too many parts")
+    reader = _Reader(view[length:], most_bytes)
+    try:
+        value = reader.value(json.loads(text, parse_constant=_refuse, object_pairs_hook=_refuse))
+    except WireError:
+        raise
+    except Exception as error:  # json, ast and NumPy read hostile bytes here: many can be raised
+        raise WireError("the frame holds no value of ours") from error
+    reader.finish()
+    return value
+
+
+class _Writer:
+    """Makes the tree of a value and gathers its arrays."""
+
+    def __init__(self, most_bytes: int, strict: bool) -> None:
+        self.blobs: list[bytes] = []
+        self.size = 0
+        self._most_bytes = self._left = most_bytes
+        self._strict = strict
+        self._parts = 0
+        self._opaque_left = _MOST_OPAQUE
+
+    def tree(self, value: Any, depth: int = 0) -> Any:
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise TooLarge(f"more than {MOST_PARTS} parts")
+        if depth > MOST_DEPTH:
+            return self._opaque(value, f"{type(value).__name__} inside {MOST_DEPTH} others")
+        if isinstance(value, str) and len(value) > MOST_JSON:  # before a copy of it is made
+            raise TooLarge(_TOO_MUCH_TEXT)
+        plain = _plain(value)
+        if plain is not None:
+            return plain[0]
+        if isinstance(value, np.generic):
+            return self._numbers("scalar", np.asarray(value), value)
+        if isinstance(value, (list, tuple)):
+            tag = "list" if isinstance(value, list) else "tuple"
+            return self._sequence(tag, value, depth)
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            pairs = [[str(key), self.tree(part, depth + 1)] for key, part in value.items()]
+            return ["dict", pairs]
+        if isinstance(value, (Curve, Drawing, Observation)):
+            kind = next(kind for kind in _RECORDS.values() if isinstance(value, kind))
+            fields = [
+                self.tree(getattr(value, field.name), depth + 1)
+                for field in dataclasses.fields(kind)
+            ]
+            return [_RECORD_TAGS[kind], *fields]
+        if isinstance(value, Opaque):
+            return self._opaque(value, value.type_name)
+        return self._numbers("array", _as_numbers(value), value)
+
+    def _sequence(self, tag: str, value: Any, depth: int) -> Any:
+        if len(value) > MOST_PARTS - self._parts:  # a long list of numbers still fits as an array
+            return self._numbers("array", _as_numbers(value), value)
+        return [tag, *(self.tree(part, depth + 1) for part in value)]
+
+    def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
+        if array is None or array.dtype.kind not in NUMBER_KINDS:
+            return self._opaque(value, type(value).__name__)
+        extent = _extent(array.shape, array.itemsize)
+        if extent + _NPY_HEADER > self._left:
+            raise TooLarge(f"more than {self._most_bytes / 2**20:g} MiB")
+        stream = io.BytesIO()
+        npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
+        blob = stream.getvalue()
+        self.blobs.append(blob)
+        self.size += len(blob)
+        self._left -= max(len(blob), extent)
+        return [tag, len(blob)]
+
+    def _opaque(self, value: Any, name: str) -> Any:
+        if self._strict:
+            raise TypeError(f"expected a value that can be sent, got {type(value).__name__}")
+        self._opaque_left -= 1
+        if self._opaque_left < 0:
+            raise TooLarge(f"more than {_MOST_OPAQUE} objects that cannot be sent")
+        return ["opaque", name[:_TYPE_NAME]]
+
+
+class _Reader:
+    """Makes the value of a tree that nobody vouches for."""
+
+    def __init__(self, arrays: memoryview, most_bytes: int) -> None:
+        self._arrays = arrays
+        self._left = most_bytes
+        self._at = 0
+        self._parts = 0
+        self._opaque_left = _MOST_OPAQUE
+
+    def finish(self) -> None:
+        if self._at != len(self._arrays):
+            raise WireError("the frame holds bytes that belong to nothing")
+
+    def value(self, tree: Any, depth: int = 0) -> Any:
+        self._parts += 1
+        if self._parts > MOST_PARTS or depth > MOST_DEPTH + 1:
+            raise WireError("the frame is too deep or has too many parts")
+        if not isinstance(tree, list):
+            if isinstance(tree, int) and tree.bit_length() > _INT_BITS:
+                raise WireError("the frame has too long a number")
+            return tree
+        tag, *parts = tree
+        if tag in ("list", "tuple"):
+            values = [self.value(part, depth + 1) for part in parts]
+            return values if tag == "list" else tuple(values)
+        if tag == "dict":
+            (pairs,) = parts
+            return self._dict(pairs, depth)
+        if tag in ("array", "scalar"):
+            (length,) = parts
+            array = self._array(length)
+            return array if tag == "array" else array[()]
+        if tag == "float":
+            (name,) = parts
+            return _NON_FINITE[name]
+        if tag == "ellipsis" and not parts:
+            return ...
+        if tag == "opaque":
+            (name,) = parts
+            self._opaque_left -= 1
+            if self._opaque_left < 0:
+                raise WireError("the frame has too many objects that cannot be sent")
+            return Opaque.named(_typed(name, str))
+        return self._record(tag, [self.value(part, depth + 1) for part in parts])
+
+    def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, part in _typed(pairs, list):
+            if _typed(key, str) in found:
+                raise WireError(f"the frame has the key {key!r} twice")
+            found[key] = self.value(part, depth + 1)
+        return found
+
+    def _array(self, length: Any) -> NDArray[Any]:
+        if type(length) is not int or not 0 <= length <= len(self._arrays) - self._at:
+            raise WireError("the frame has no such array")
+        blob = self._arrays[self._at : self._at + length]
+        self._at += length
+        stream = io.BytesIO(blob[:_NPY_START])
+        if npy.read_magic(stream) != (1, 0):
+            raise WireError("the frame has an array in another format")
+        shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_NPY_HEADER)
+        numbers = dtype.kind in NUMBER_KINDS and not dtype.shape
+        if not numbers or not all(type(size) is int and 0 <= size < 2**31 for size in shape):
+            raise WireError("the frame has an array that is none of numbers")
+        if math.prod(shape) * dtype.itemsize != length - stream.tell():
+            raise WireError("the frame has an array that is not as large as it says")
+        self._left -= max(length, _extent(shape, dtype.itemsize))
+        if self._left < 0:
+            raise WireError("the frame has arrays of too many rows")
+        data = blob[stream.tell() :]
+        if dtype.kind == "b":  # any byte but 0 and 1 would be neither True nor False
+            flat = np.frombuffer(data, dtype=np.uint8) != 0
+        else:
+            flat = np.frombuffer(data, dtype=dtype).copy()
+        return flat.reshape(shape, order="F" if fortran else "C")
+
+    def _record(self, tag: Any, fields: list[Any]) -> Any:
+        kind, checks = _RECORDS.get(tag), _FIELDS.get(tag, ())
+        if kind is None or len(fields) != len(checks):
+            raise WireError("the frame has a part of no known kind")
+        if not all(fits(field) for fits, field in zip(checks, fields, strict=True)):
+            raise WireError(f"the frame has a {tag} that is none")
+        return kind(*fields)
+
+
+def _extent(shape: tuple[int, ...], itemsize: int) -> int:
+    """Return how many bytes an array counts.
+
+    An axis of size 0 counts as one of size 1: an array of a billion empty rows has no bytes, and
+    a billion rows when somebody goes through it.
+    """
+    return math.prod(max(size, 1) for size in shape) * itemsize
+
+
+def _has_too_many_parts(text: bytes) -> bool:
+    """Return whether JSON may have too many parts, before they are made.
+
+    Commas in texts count too; a long text has room for many of them.
+    """
+    return text.count(b",") + text.count(b"[") > 4 * MOST_PARTS
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) in kinds
+
+
+def _all(kind: type) -> Callable[[Any], bool]:
+    return lambda value: type(value) is tuple and all(type(part) is kind for part in value)
+
+
+_RECORDS: dict[Any, type] = {"curve": Curve, "drawing": Drawing, "observation": Observation}
+_RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
+_FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
+    "curve": (_is(str), _is(np.ndarray), _is(np.ndarray)),
+    "drawing": (*[_is(str)] * 4, _all(Curve), _all(np.ndarray)),
+    "observation": (lambda _: True, _is(str), _is(bool), _is(bool)),
+}
+
+
+def _plain(value: Any) -> tuple[Any] | None:
+    """Return a value that a tree says directly, in a tuple; None for all others."""
+    if value is None or isinstance(value, bool):
+        return (value,)
+    if value is ...:
+        return (["ellipsis"],)
+    if isinstance(value, np.generic):  # np.float64 is a float too, but comes back as it is
+        return None
+    if isinstance(value, str):
+        return (str(value),)
+    if isinstance(value, int):
+        return (int(value),) if value.bit_length() <= _INT_BITS else None
+    if isinstance(value, float):
+        number = float(value)
+        return (number,) if math.isfinite(number) else (["float", repr(number)],)
+    return None
+
+
+def _as_numbers(value: Any) -> NDArray[Any] | None:
+    """Return what NumPy makes of an object, as the checks do: numbers, or nothing."""
+    try:
+        array = np.array(value, subok=False)
+    except Exception:  # an object may raise anything when asked for its numbers
+        return None
+    return array if array.dtype.kind in NUMBER_KINDS else None
+
+
+def _typed(value: Any, kind: type) -> Any:
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+    return value
+
+
+def _refuse(_: object) -> None:
+    raise ValueError("the frame holds what is not written")

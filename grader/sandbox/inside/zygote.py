@@ -1,0 +1,117 @@
+"""The warm process: it imports once, and forks a runner for each submission.
+
+It never reads a line that a learner wrote, and holds nothing but the limits. Over its control
+socket it is handed one socket for each session. A fork that cannot be shut in runs nothing and
+says why. When the control socket closes, the judge is gone, and so is this process, and with
+it all that it started.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import socket
+import tempfile
+from typing import Any
+
+import matplotlib.pyplot
+import numpy as np
+
+import attn_lib.course.checks
+import attn_lib.course.personal
+import attn_lib.course.targets  # noqa: F401
+from grader.sandbox.inside import namespaces
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.runner import serve
+from grader.sandbox.inside.shell import Shell
+from grader.sandbox.inside.wire import pack
+
+
+def main(control: int, settings: dict[str, Any]) -> None:
+    """Say "ready" and fork until the other end closes."""
+    limits, isolated = Limits(**settings["limits"]), settings["isolated"]
+    if isolated:
+        namespaces.become_nobody()
+    shell = _warm_shell()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=control) as judge:
+        judge.sendall(b"ready")
+        while True:
+            message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
+            if not message:
+                return
+            connection = socket.socket(fileno=descriptors[0])
+            if os.fork() == 0:
+                _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
+            connection.close()
+
+
+def _become_runner(
+    connection: socket.socket, shell: Shell, limits: Limits, kept: list[str] | None
+) -> None:
+    """Shut this fork in, unless `kept` is None, and serve; never return."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        memory, size = _own_memory()
+        _keep_only(connection)
+        if kept is not None:
+            namespaces.enter(limits, kept)
+        else:
+            namespaces.adopt_orphans()
+            os.chdir(tempfile.mkdtemp(dir="."))
+        namespaces.set_limits(limits, memory, size, isolated=kept is not None)
+        # The same work gets the same marks each time it is graded.
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+    except OSError as error:
+        connection.sendall(pack(["refused", str(error)], most_bytes=0))
+        os._exit(1)
+    try:
+        serve(connection, shell, limits)
+    finally:
+        os._exit(0)
+
+
+def _warm_shell() -> Shell:
+    """Return the shell, after one of each thing that takes long the first time."""
+    shell = Shell.warm()
+    shell.begin()
+    figure, axes = matplotlib.pyplot.subplots()
+    axes.plot([0, 1], label="a line")
+    axes.legend()
+    figure.canvas.draw()
+    matplotlib.pyplot.close(figure)
+    for source in (
+        "import numpy as np\n1 + 1",
+        "1 / 0",
+        "def (",
+    ):
+        shell.run(source, "warm", Limits())
+    shell.reset(new_session=True)
+    return shell
+
+
+def _own_memory() -> tuple[int, int]:
+    """Return this process's memory and address space in bytes, where the system tells."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
+            size, resident, *_ = map(int, file.read().split())
+    except OSError:
+        return 0, 0
+    page = os.sysconf("SC_PAGE_SIZE")
+    return resident * page, size * page
+
+
+def _keep_only(connection: socket.socket) -> None:
+    """Close every descriptor but one, and give the streams to nobody."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    kept = connection.fileno()
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))

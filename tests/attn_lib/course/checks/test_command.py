@@ -1,0 +1,256 @@
+"""`python -m attn_lib.course.checks NOTEBOOK`: the test cells without Jupyter."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attn_lib.course.checks.__main__ import main
+
+TESTS = """from attn_lib.course.checks import Checks
+check = Checks(globals())
+check.part("range of scores", points=1)
+check.call("score_range", 64, target="score_range")
+check.finish()"""
+RIGHT = "def score_range(d_k):\n    return 2 * d_k**0.5"
+
+
+def graded(cell_id: str, source: str, *, test=False, answer=False, kind="code") -> dict:
+    marks = {"grade_id": cell_id, "grade": test, "solution": answer}
+    return {"cell_type": kind, "id": cell_id, "source": source, "metadata": {"nbgrader": marks}}
+
+
+def text(source: str) -> dict:
+    return {"cell_type": "markdown", "id": "text", "source": source, "metadata": {}}
+
+
+def answer(source: str) -> dict:
+    return graded("width", source, answer=True)
+
+
+TEST_CELL = graded("width-tests", TESTS, test=True)
+
+
+@pytest.fixture
+def check(tmp_path, capsys):
+    """Write a notebook of these cells, check it, return status and output."""
+
+    def run(*cells: dict) -> tuple[int, str]:
+        path = tmp_path / "work.ipynb"
+        path.write_text(json.dumps({"nbformat": 4, "cells": cells}), encoding="utf-8")
+        status = main([str(path)])
+        out = capsys.readouterr()
+        return status, out.out + out.err
+
+    return run
+
+
+def run_command(path: Path, cwd: Path) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "attn_lib.course.checks", path],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+class TestExercises:
+    def test_the_released_notebook_does_not_pass(self, root, tmp_path):
+        shutil.copy(root / "exercises/dot-products/dot-products.ipynb", tmp_path)
+        result = run_command(Path("dot-products.ipynb"), tmp_path)
+        assert result.returncode == 1, result.stderr
+        assert result.stderr == ""
+        assert "  score matrix of two matrices: not yet\n    - score_matrix: not written" in (
+            result.stdout
+        )
+        assert "  in-words: to be read by a person: not written yet.\n" in result.stdout
+        assert result.stdout.endswith("\n\n0 of 6 test cells pass.\n")
+        assert [file.name for file in tmp_path.iterdir()] == ["dot-products.ipynb"]
+
+    def test_the_reference_passes(self, root, tmp_path):
+        result = run_command(root / "solutions/dot-products/dot-products.ipynb", tmp_path)
+        assert result.returncode == 0, result.stdout + result.stderr
+        assert result.stdout.startswith("1. Score matrix\n  score matrix of two matrices: ok\n")
+        assert "  in-words: to be read by a person: written.\n" in result.stdout
+        assert result.stdout.endswith("\n\n6 of 6 test cells pass.\n")
+
+    def test_without_a_notebook_the_usage_is_told(self, tmp_path):
+        command = [sys.executable, "-m", "attn_lib.course.checks"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == 2
+        assert "usage: python -m attn_lib.course.checks [-h] notebook" in result.stderr
+
+
+class TestReport:
+    def test_tasks_are_headed_and_counted(self, check):
+        status, told = check(text("## 1. Width\n\nText"), answer(RIGHT), TEST_CELL)
+        assert status == 0
+        assert told == "1. Width\n  range of scores: ok\n\n1 of 1 test cells pass.\n"
+
+    def test_a_wrong_answer_is_explained(self, check):
+        status, told = check(answer("def score_range(d_k):\n    return d_k**0.5"), TEST_CELL)
+        assert status == 1
+        assert "score_range for 64: expected 16, got 8." in told
+        assert told.endswith("0 of 1 test cells pass.\n")
+
+    def test_an_error_is_told_with_its_line_and_the_rest_goes_on(self, check):
+        broken = graded("other", "x = 1\ny = x / 0", answer=True)
+        status, told = check(broken, answer(RIGHT), TEST_CELL)
+        assert status == 0
+        assert "other: it raised ZeroDivisionError: division by zero (line 2: y = x / 0)" in told
+        assert "range of scores: ok" in told
+
+    def test_an_error_in_a_function_shows_the_line(self, check):
+        _, told = check(answer("def score_range(d_k):\n    return d_k.T"), TEST_CELL)
+        assert "(line 2:\n        return d_k.T)" in told or "(line 2: return d_k.T)" in told
+
+    def test_a_syntax_error(self, check):
+        status, told = check(answer("a = 1\ndef score_range(d_k:\n    return 1"), TEST_CELL)
+        assert status == 1
+        assert "width: it raised SyntaxError: '(' was never closed (line 2: def score" in told
+        assert "score_range: not there yet." in " ".join(told.split())
+
+    @pytest.mark.parametrize(
+        ("source", "told"),
+        [
+            ("raise SystemExit", "width: it raised SystemExit (line 1: raise SystemExit)"),
+            ("raise KeyboardInterrupt", "width: it was stopped. Is there a loop"),
+            ("# YOUR CODE HERE\nraise NotImplementedError()", "width: not written yet."),
+            ("input()", "width: it raised EOFError"),
+        ],
+    )
+    def test_whatever_an_answer_raises(self, source, told, check):
+        status, out = check(answer(source), TEST_CELL)
+        assert status == 1
+        assert told in out
+
+    def test_what_answers_print_is_not_shown(self, check):
+        _, told = check(answer(f"print('hello')\ndisplay(1)\n{RIGHT}"), TEST_CELL)
+        assert told == "  range of scores: ok\n\n1 of 1 test cells pass.\n"
+
+    def test_a_test_cell_that_was_changed(self, check):
+        status, told = check(answer(RIGHT), graded("width-tests", "1 / 0", test=True))
+        assert status == 1
+        assert "width-tests: it raised ZeroDivisionError: division by zero (line 1: 1 / 0)" in told
+
+    @pytest.mark.parametrize(
+        ("source", "told"),
+        [
+            ("YOUR ANSWER HERE", "not written yet."),
+            (" \n", "not written yet."),
+            ("Because it is.", "written."),
+        ],
+    )
+    def test_written_answers(self, source, told, check):
+        words = graded("words", source, test=True, answer=True, kind="markdown")
+        status, out = check(answer(RIGHT), TEST_CELL, words)
+        assert status == 0
+        assert f"words: to be read by a person: {told}\n" in out
+
+    def test_a_copied_cell_is_told(self, check):
+        status, told = check(answer(RIGHT), TEST_CELL, TEST_CELL)
+        assert status == 1
+        assert told.count("width-tests: expected one cell with this id, found several.") == 1
+        assert told.endswith("2 of 2 test cells pass.\n")
+
+    def test_source_in_lines_and_an_id_from_the_place(self, check):
+        lines = {"cell_type": "code", "source": ["x = 1\n", "y"]}
+        _, told = check(lines, answer(RIGHT), TEST_CELL)
+        assert "cell 1: it raised NameError: name 'y' is not defined (line 2: y)" in told
+
+
+class TestMagics:
+    @pytest.mark.parametrize("line", ["%matplotlib inline", "!pip list", "x = !ls", "len?"])
+    def test_a_line_is_skipped(self, line, check):
+        status, told = check(answer(f"{line}\n{RIGHT}"), TEST_CELL)
+        assert status == 0
+        assert f"width, line 1: skipped `{line}`, which only Jupyter understands." in told
+
+    def test_a_timed_cell_runs(self, check):
+        status, told = check(answer(f"%%time\n{RIGHT}"), TEST_CELL)
+        assert status == 0
+        assert "width, line 1: skipped `%%time`" in told
+
+    def test_a_cell_in_another_language_does_not(self, check):
+        status, told = check(answer(f"%%bash\n{RIGHT}"), TEST_CELL)
+        assert status == 1
+        assert "width, line 1: skipped the cell, which begins with %%bash, which only" in told
+
+    def test_in_a_block_the_lines_stay_where_they_are(self, check):
+        status, told = check(answer(f"if True:\n    !ls\n{RIGHT}\n1 / 0"), TEST_CELL)
+        assert status == 0
+        assert "(line 5: 1 / 0)" in told
+
+    def test_python_that_looks_like_one_is_kept(self, check):
+        status, told = check(answer(f"x = (7\n% 4)\ns = '''\n!ls'''\n{RIGHT}"), TEST_CELL)
+        assert status == 0
+        assert "skipped" not in told
+
+
+class TestSurroundings:
+    def test_the_folder_is_the_notebooks_own_and_all_is_put_back(self, check, tmp_path):
+        (tmp_path / "helper.py").write_text("width = 64")
+        (tmp_path / "data.txt").write_text("64")
+        before = (Path.cwd(), list(sys.path), dict(os.environ), np.get_printoptions())
+        source = (
+            "import numpy as np, os, helper\nnp.set_printoptions(precision=1)\n"
+            f"os.environ['X'] = open('data.txt').read()\n{RIGHT}"
+        )
+        status, told = check(answer(source), TEST_CELL)
+        assert status == 0, told
+        assert (Path.cwd(), list(sys.path), dict(os.environ), np.get_printoptions()) == before
+
+    def test_each_run_is_in_a_fresh_namespace(self, check):
+        assert check(answer(RIGHT), TEST_CELL)[0] == 0
+        assert check(answer("x = 1"), TEST_CELL)[0] == 1
+
+
+class TestNotANotebook:
+    def refused(self, path: Path, capsys) -> str:
+        assert main([str(path)]) == 2
+        out = capsys.readouterr()
+        assert out.out == ""
+        return out.err
+
+    def test_missing(self, tmp_path, capsys):
+        told = self.refused(tmp_path / "none.ipynb", capsys)
+        assert "none.ipynb: expected a notebook, found no such file. You are in " in told
+
+    def test_a_folder(self, tmp_path, capsys):
+        (tmp_path / "masking.ipynb").write_text("")
+        told = self.refused(tmp_path, capsys)
+        assert "expected a notebook, got a folder (notebooks in it: masking.ipynb)." in told
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            (b"", "expected a notebook, got what is no JSON"),
+            (b'{"cells": [', "Is the file complete, and saved by Jupyter?"),
+            ("{}".encode("utf-16"), "expected text in UTF-8, got other bytes."),
+            (b"[1, 2]", "expected a notebook of format 4, got other JSON."),
+            (b'{"nbformat": 3, "worksheets": []}', "expected a notebook of format 4"),
+            (b'{"nbformat": 4, "cells": []}', "expected test cells, found none."),
+            (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "got a cell without"),
+            (b'{"nbformat": 4, "cells": [7]}', "got a cell without"),
+            (b"[" * 100_000, "got what is no JSON"),
+        ],
+    )
+    def test_other_content(self, content, told, tmp_path, capsys):
+        path = tmp_path / "work.ipynb"
+        path.write_bytes(content)
+        assert told in self.refused(path, capsys)
+
+    def test_a_byte_order_mark_is_no_reason(self, tmp_path, capsys):
+        path = tmp_path / "work.ipynb"
+        notebook = {"nbformat": 4, "cells": [answer(RIGHT), TEST_CELL]}
+        path.write_text(json.dumps(notebook), encoding="utf-8-sig")
+        assert main([str(path)]) == 0
+        assert "1 of 1 test cells pass." in capsys.readouterr().out

@@ -1,0 +1,281 @@
+"""What `Checks.call` says about every kind of function."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from attn_lib import scaled_dot_product_attention
+from attn_lib.course.checks import Checks, ChecksFailed, named_mistakes
+from attn_lib.course.checks.observation import Observation, StandIn, observe
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.targets import TARGETS
+from tests.attn_lib.course.checks.telling import report_of, verdict
+
+Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
+
+
+def right(q, k):
+    return q @ k.T
+
+
+def said_of(function, *args, target="score_matrix", **options) -> str:
+    return verdict("call", function, *(args or (Q, K)), target=target, **options)
+
+
+class TestCall:
+    @pytest.mark.parametrize(
+        "function",
+        [
+            right,
+            lambda q, k: (q @ k.T).tolist(),
+            lambda q, k: (q @ k.T).astype(np.float32),
+            lambda q, k: (q @ k.T).astype(np.float16),
+            lambda q, k: (q @ k.T).astype(int),
+            lambda q, k: np.asfortranarray(q @ k.T),
+            lambda q, k: np.asmatrix(q) @ np.asmatrix(k).T,
+            lambda q, k: np.ma.array(q @ k.T),
+            lambda *both: both[0] @ both[1].T,
+        ],
+    )
+    def test_right_in_any_form(self, function):
+        assert said_of(function) == "ok"
+
+    @pytest.mark.parametrize(
+        "prepare",
+        [
+            np.asfortranarray,
+            lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+            lambda a: a[::-1][::-1],
+            lambda a: a.astype(np.float32),
+            lambda a: np.broadcast_to(a, a.shape),
+        ],
+    )
+    def test_inputs_of_any_layout(self, prepare):
+        assert said_of(right, prepare(Q), prepare(K)) == "ok"
+
+    def test_the_given_arrays_stay_as_they_are(self):
+        q, k = Q.copy(), K.copy()
+
+        def spoil(q, k):
+            result = q @ k.T
+            k[:] = 0
+            return result
+
+        assert "it changed its argument number 2." in said_of(spoil, q, k)
+        assert np.array_equal(k, K)
+
+    def test_an_unchanged_nan_is_no_change(self):
+        scores = np.array([[np.nan, 1.0]])
+        said = said_of(np.nan_to_num, scores, target=None, expected=np.array([[0.0, 1.0]]))
+        assert said == "ok"
+
+    @pytest.mark.parametrize(
+        ("function", "told"),
+        [
+            (lambda q, k: None, "expected an array of shape (1, 3), got None. Is there a `return`"),
+            (lambda q, k: ..., "got the placeholder `...`. Fill it in."),
+            (lambda q, k: "5, 2, -1", "expected an array of shape (1, 3), got str."),
+            (lambda q, k: {5: 2}, "expected an array of shape (1, 3), got dict."),
+            (lambda q, k: [[1, 2], [3]], "expected an array of shape (1, 3), got list."),
+            (lambda q, k: (q @ k.T)[0], "expected shape (1, 3), got (3,)."),
+            (lambda q, k: 5.0, "expected shape (1, 3), got () (a single number)."),
+            (lambda q, k: q @ k.T + 0j, "expected real numbers, got dtype complex128."),
+            (lambda q, k: q @ k.T > 0, "expected real numbers, got dtype bool."),
+            (
+                lambda q, k: np.where(q @ k.T == 2, np.nan, q @ k.T),
+                "expected finite numbers, got nan at [0, 1] (1 of 3 entries).",
+            ),
+            (
+                lambda q, k: q @ k.T + [[0, 0, 1]],
+                (
+                    "f on shapes (1, 2), (3, 2): entry [0, 2]: expected -1, got 0 "
+                    "(1 of 3 entries differ)."
+                ),
+            ),
+        ],
+    )
+    def test_wrong_results_are_told_in_this_order(self, function, told):
+        assert told in said_of(function)
+
+    def test_a_single_number_has_no_position(self):
+        said = said_of(lambda x: 3.0, 1.0, target=None, expected=2.0)
+        assert said == "it: not yet - f for 1.0: expected 2, got 3."
+
+    def test_an_error_is_told_with_the_learners_line(self):
+        def f(q, k):
+            return np.stack([q, k])  # the learner's line
+
+        said = said_of(f)
+        assert "it raised ValueError: all input arrays must have the same shape (line " in said
+        assert ": return np.stack([q, k]) # the learner's line)" in said
+
+    def test_a_transpose_of_all_axes_is_told_apart(self):
+        def reverses_all_axes(q, k):
+            return q @ k.T
+
+        q, k = np.ones((2, 3, 4)), np.ones((2, 5, 4))
+        hint = ".swapaxes(-1, -2) swaps the last two."
+        assert hint in said_of(reverses_all_axes, q, k)
+        assert hint not in said_of(reverses_all_axes, q[0], k[0].T)
+
+    def test_an_error_of_the_call_itself_has_no_line(self):
+        said = said_of(lambda q: q)
+        assert "it raised TypeError:" in said
+        assert "takes 1 positional argument but 2 were given" in said
+        assert "(line" not in said
+
+    def test_leaving_python_is_an_error_like_others(self):
+        assert "it raised SystemExit: 3" in said_of(lambda q, k: sys.exit(3))
+
+    def test_an_interrupted_call_ends_the_cell_with_what_is_known(self):
+        def endless(q, k):
+            raise KeyboardInterrupt
+
+        check = Checks({"f": endless, "g": right})
+        check.part("first", points=1)
+        check.call("g", Q, K, target="score_matrix")
+        check.part("second", points=1)
+        with pytest.raises(ChecksFailed, match="it was stopped before it returned") as stopped:
+            check.call("f", Q, K, target="score_matrix")
+        assert str(stopped.value).startswith("first: ok\nsecond: not yet")
+        assert stopped.value.__context__ is None
+
+    def test_the_stub_is_not_written_yet(self):
+        def stub(q, k):
+            raise NotImplementedError
+
+        assert said_of(stub) == "it: not yet - f: not written yet."
+
+    def test_no_function(self):
+        assert said_of(3.0) == "it: not yet - f: expected a function, got float."
+
+    def test_no_such_name(self):
+        check = Checks({})
+        check.part("it", points=1)
+        check.call("softmax", Q, target="softmax")
+        assert "softmax: not there yet. Fill in its cell above and run it." in report_of(check)
+
+    def test_warnings_and_stderr_are_dropped_and_prints_are_kept(self, capsys):
+        def noisy(q, k):
+            warnings.warn("look out", stacklevel=1)
+            print("aside", file=sys.stderr)
+            print("q is", q)
+            np.log(np.zeros(1))
+            return q @ k.T
+
+        assert said_of(noisy) == "ok"
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        assert "q is [[2. 1.]]" in captured.out
+
+    @pytest.mark.parametrize("profile", [None, lambda *_: None])
+    def test_the_profiler_is_put_back(self, profile):
+        before = sys.getprofile(), threading.getprofile()
+        sys.setprofile(profile)
+        threading.setprofile(profile)
+        try:
+            said_of(right)
+            after = sys.getprofile(), threading.getprofile()
+        finally:
+            sys.setprofile(before[0])
+            threading.setprofile(before[1])
+        assert after == (profile, profile)
+
+    def test_numbers_of_float32_precision_are_right(self):
+        rng = np.random.default_rng(4)
+        q, k, v = (100 * rng.normal(size=(50, 64)) for _ in range(3))
+
+        def single(q, k, v):
+            return scaled_in_single(*(a.astype(np.float32) for a in (q / 100, k / 100, v)))
+
+        def scaled_in_single(q, k, v):
+            scores = q @ k.T / np.sqrt(np.float32(64))
+            weights = np.exp(scores - scores.max(-1, keepdims=True))
+            return weights / weights.sum(-1, keepdims=True) @ v
+
+        expected = scaled_dot_product_attention(q / 100, k / 100, v)
+        assert said_of(single, q, k, v, target=None, expected=expected) == "ok"
+
+    def test_an_answer_of_attn_lib_is_seen_behind_other_functions(self):
+        def f(q, k):
+            return helper(q, k)
+
+        def helper(q, k):
+            return scaled_dot_product_attention(q, k, np.eye(3), return_trace=True).raw
+
+        said = said_of(f)
+        assert "f: it calls attn_lib's own scaled_dot_product_attention. Write it yourself." in said
+
+    def test_an_answer_of_attn_lib_is_seen_in_a_thread(self):
+        def f(q, k):
+            found = []
+            thread = threading.Thread(target=lambda: found.append(score_matrix(q, k)))
+            thread.start()
+            thread.join()
+            return found[0]
+
+        def in_a_pool(q, k):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(score_matrix, q, k).result()
+
+        score_matrix = TARGETS["score_matrix"]
+        for function in (f, in_a_pool):
+            said = said_of(function)
+            assert "f: it calls attn_lib's own score_matrix. Write it yourself." in said
+
+    def test_own_work_in_a_thread_is_right(self):
+        def f(q, k):
+            with ThreadPoolExecutor(1) as pool:
+                return pool.submit(right, q, k).result()
+
+        assert said_of(f) == "ok"
+
+
+class TestDiagnosis:
+    @pytest.mark.parametrize("mistake", catalogue("softmax"), ids=lambda m: m.id)
+    def test_a_catalogued_mistake_is_named(self, mistake):
+        scores = np.array([[900.0, 901.0, 902.0], [1.0, 0.0, -1.0]])
+        with np.errstate(all="ignore"):
+            wrong = mistake.wrong(scores)
+        check = Checks({"f": lambda _: wrong})
+        check.part("it", points=1)
+        check.call("f", scores, target="softmax")
+        with pytest.raises(ChecksFailed) as failed:
+            check.finish()
+        assert named_mistakes(str(failed.value)) == [check.parts[0].results[0].mistake]
+        assert check.parts[0].results[0].mistake == mistake.id
+        told = f"{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+        assert told in " ".join(str(failed.value).split())
+
+    def test_another_wrong_answer_has_no_cause(self):
+        assert "Likely cause" not in said_of(lambda q, k: q @ k.T + 1)
+
+    def test_a_right_answer_is_never_a_mistake(self):
+        """Where a mistake gives the right numbers, nothing is wrong."""
+        one_row = np.array([[1.0, 2.0, 3.0]])
+        assert said_of(lambda s: np.exp(s) / np.exp(s).sum(), one_row, target="softmax") == "ok"
+
+
+def test_a_stand_in_answers_in_place_of_the_function():
+    class Elsewhere(StandIn):
+        def observe(self, args, *, own_work=True):
+            return Observation(args[0] * 2, "" if own_work else "it was asked differently")
+
+    assert observe(Elsewhere(), [3]).result == 6
+    assert verdict("call", Elsewhere(), 3, expected=6) == "ok"
+    assert "it was asked differently" in verdict("drawing", Elsewhere(), 3, labelled=True)
+
+
+def test_a_changed_list_is_seen():
+    def change(pairs):
+        pairs[0][0] = 9
+        return 1
+
+    assert "it changed its argument number 1." in verdict("call", change, [[1, 2]], expected=1)
+    assert verdict("call", len, [np.ones(2), 3], expected=2) == "ok"

@@ -1,0 +1,61 @@
+"""The numbers of some learners, so that a change of them is noticed.
+
+    .venv/bin/python -m tests.attn_lib.course.personal.learners_numbers --write
+
+A learner who has typed the answer to his own numbers into a notebook loses its points when the
+numbers change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import inspect
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from attn_lib.course import personal
+
+TABLE = Path(__file__).with_name("learners_numbers.json")
+LEARNERS = ("ada", "alan", *(f"learner{number}" for number in range(1, 21)))
+
+
+def drawn() -> Iterator[tuple[str, Callable[[str], Any]]]:
+    """Yield every function that draws a learner's numbers, with its name."""
+    for module in pkgutil.iter_modules(personal.__path__):
+        functions = vars(importlib.import_module(f"{personal.__name__}.{module.name}"))
+        for name, function in functions.items():
+            if not inspect.isfunction(function) or not function.__module__.endswith(module.name):
+                continue
+            if list(inspect.signature(function).parameters) == ["learner_id"] and name[0] != "_":
+                yield f"{module.name}.{name}", function
+
+
+def plain(numbers: Any) -> Any:
+    """Return numbers as JSON knows them, without what rounding may change."""
+    if isinstance(numbers, (tuple, list)):
+        return [plain(number) for number in numbers]
+    if isinstance(numbers, (np.ndarray, np.generic, float)):
+        return np.round(np.asarray(numbers, dtype=float), 9).tolist()
+    return numbers if isinstance(numbers, (int, str, type(None))) else None
+
+
+def digests() -> dict[str, str]:
+    """Return what stands for the numbers of all learners here, by function."""
+    return {
+        name: hashlib.sha256(json.dumps(plain([*map(draw, LEARNERS)])).encode()).hexdigest()
+        for name, draw in drawn()
+        if name != "core.checked_id"
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--write"]:
+        sys.exit("learners_numbers: expected --write, which writes the table of digests again.")
+    TABLE.write_text(json.dumps(digests(), indent=1) + "\n", encoding="utf-8")

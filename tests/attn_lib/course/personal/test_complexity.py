@@ -1,0 +1,101 @@
+"""Numbers of a learner's own for complexity: every miscount and every wrong merge shows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attn_lib.complexity import weights_bytes
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.personal.complexity import (
+    Layer,
+    invisible_in,
+    layer,
+    running_scores,
+    two_blocks,
+)
+from attn_lib.course.targets import merge_outputs, merge_sums
+from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+
+
+@pytest.mark.parametrize("draw", [layer, two_blocks, running_scores])
+def test_same_id_same_numbers_and_others_for_others(draw):
+    assert repr(draw(" Ada")) == repr(draw("ada"))
+    assert len({repr(draw(learner)) for learner in LEARNERS}) > 98
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestLayer:
+    def test_every_miscount_shows(self, learner):
+        heads, d_model, n, dtype = layer(learner)
+        in_bytes = weights_bytes(heads, n, n, dtype)
+        within = {
+            "weights_bytes": ((heads, n, n, dtype), 0.5),
+            "mebibytes": ((in_bytes,), 0.1),
+            "cache_bytes": ((n, d_model, dtype), 0.5),
+            "decoding_flops": ((n, d_model), 0.5),
+            "crossover_length": ((d_model,), 1),
+        }
+        for target, (args, allowed) in within.items():
+            assert hidden_mistakes(target, args, margin=2 * allowed) == set()
+
+    def test_its_sizes_fit_together(self, learner):
+        heads, d_model, n, dtype = layer(learner)
+        assert isinstance(layer(learner), Layer)
+        assert d_model % heads == 0
+        assert len({heads, d_model, n, 2 * d_model}) == 4
+        assert dtype in ("float16", "float32")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestTwoBlocks:
+    def test_every_mistake_shows_that_this_order_can_show(self, learner):
+        blocks = two_blocks(learner)
+        assert hidden_mistakes("merge_sums", blocks.sums) == set(invisible_in(blocks))
+        assert hidden_mistakes("merge_outputs", blocks.outputs) == set()
+
+    def test_the_numbers_printed_are_the_exact_ones(self, learner):
+        blocks = two_blocks(learner)
+        assert all(round(largest, 1) == largest for largest in (blocks.max_a, blocks.max_b))
+        assert all(round(total, 2) == total > 1 for total in (blocks.sum_a, blocks.sum_b))
+        assert np.array_equal(blocks.out_a, blocks.out_a.round())
+
+    def test_by_the_formula(self, learner):
+        max_a, sum_a, out_a, max_b, sum_b, out_b = blocks = two_blocks(learner)
+        a, b = sum_a * np.exp(max_a), sum_b * np.exp(max_b)
+        common, total = merge_sums(*blocks.sums)
+        np.testing.assert_allclose(total * np.exp(common), a + b)
+        output = merge_outputs(*blocks.outputs)[0]
+        np.testing.assert_allclose(output, (a * out_a + b * out_b) / (a + b))
+
+
+def test_either_block_may_have_the_larger_score():
+    larger = [two_blocks(learner).max_a > two_blocks(learner).max_b for learner in LEARNERS]
+    assert 30 < sum(larger) < 70
+
+
+def test_each_mistake_shows_to_somebody():
+    hidden = [set(invisible_in(two_blocks(learner))) for learner in LEARNERS]
+    assert set.intersection(*hidden) == set()
+    assert set.union(*hidden) < {mistake.id for mistake in catalogue("merge_sums")}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_running_scores_have_steps_up_and_steps_that_change_nothing(learner):
+    scores = running_scores(learner)
+    factors = np.exp(-np.diff(np.maximum.accumulate(scores.max(axis=1))))
+    assert 1 <= (factors < 0.75).sum() <= 2
+    assert (factors == 1).sum() == 3 - (factors < 0.75).sum()
+    assert factors.min() > 0.04
+    assert np.array_equal(scores, scores.round(1))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_factors_between_other_maxima_are_other_factors(learner):
+    of_block = running_scores(learner).max(axis=1)
+    running = np.maximum.accumulate(of_block)
+    factors = np.exp(running[:-1] - running[1:])
+    from_block_to_block = np.minimum(1, np.exp(of_block[:-1] - of_block[1:]))
+    to_the_last = np.exp(running[:-1] - running[-1])
+    for wrong in (from_block_to_block, to_the_last):
+        assert np.abs(wrong - factors).max() > 0.01

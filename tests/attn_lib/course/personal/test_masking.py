@@ -1,0 +1,115 @@
+"""Numbers of a learner's own for masking: every mistake shows, and no two kinds look alike."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attn_lib.course.mistakes import appearances
+from attn_lib.course.personal.masking import (
+    empty_row,
+    mask_from_outside,
+    mask_to_read,
+    reading,
+    somebodys_attention,
+)
+from attn_lib.course.targets import visible_keys
+from attn_lib.masks import causal_mask
+from attn_lib.softmax import softmax
+from tests.attn_lib.course.personal.learners import LEARNERS
+
+
+@pytest.mark.parametrize(
+    ("draw", "different"), [(empty_row, 98), (reading, 20), (mask_from_outside, 20)]
+)
+def test_same_id_same_numbers_and_others_for_others(draw, different):
+    assert repr(draw(" Ada")) == repr(draw("ada"))
+    assert len({repr(draw(learner)) for learner in LEARNERS}) >= different
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestEmptyRow:
+    def test_what_is_left_of_the_scores_depends_on_how_they_are_hidden(self, learner):
+        scores = empty_row(learner)
+        uniform, unmasked = np.full(len(scores), 1 / len(scores)), softmax(scores)
+        np.testing.assert_allclose(softmax(np.full_like(scores, -1e9)), uniform)
+        np.testing.assert_allclose(softmax(scores - 1e9), unmasked, atol=1e-6)
+        with np.errstate(all="ignore"):
+            half = scores.astype(np.float16) + np.float16(-1e9)
+            assert np.isnan(half - half.max()).all()
+        assert np.abs(unmasked - uniform).min() > 0.03
+
+    def test_the_last_key_has_weight_to_lose(self, learner):
+        scores = empty_row(learner)
+        assert 0.1 < softmax(scores)[-1] < 0.7
+        assert np.array_equal(scores, scores.round(1))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestMaskToRead:
+    def test_every_mistake_shows(self, learner):
+        mask = mask_to_read(learner)
+        for mistake, wrong in appearances("visible_keys"):
+            assert not np.array_equal(wrong(mask), visible_keys(mask)), mistake.id
+
+    def test_it_looks_like_its_kind_and_no_other(self, learner):
+        mask, kind, number = reading(learner)
+        n_q, n_k = mask.shape
+        # With a cache it is wide, and a window of the width of all keys is no window.
+        looks = {
+            "A": n_q < n_k and mask[-1].all() and not mask[0, -1],
+            "B": n_q == n_k and not mask[-1, 0] and mask[-1, -1],
+            "C": n_q == n_k and bool((mask == mask[0]).all()),
+            "D": n_q == n_k and not mask[-1, -1] and mask[0].sum() == 1,
+        }
+        assert [letter for letter, fits in looks.items() if fits] == [kind]
+        assert number == (n_k - n_q if kind == "A" else mask.sum(axis=1).max())
+
+    def test_the_number_is_no_other_number_of_the_mask(self, learner):
+        mask, _, number = reading(learner)
+        n_q, n_k = mask.shape
+        assert number not in (n_q, n_k, n_k - number)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+class TestSomebodysAttention:
+    def test_the_mask_can_be_seen_from_outside(self, learner):
+        """With the very numbers of the notebook."""
+        attend, n = somebodys_attention(learner)
+        rng = np.random.default_rng(0)
+        q, k, v = rng.normal(size=(3, n, 4))
+        before = attend(q, k, v)
+        seen = np.zeros((n, n), dtype=bool)
+        for j in range(n):
+            changed_k, changed_v = k.copy(), v.copy()
+            changed_k[j], changed_v[j] = rng.normal(size=(2, 4))
+            moves = np.abs(attend(q, changed_k, changed_v) - before).max(axis=-1)
+            assert not ((moves > 1e-12) & (moves < 1e-5)).any()
+            seen[:, j] = moves > 1e-6
+        assert np.array_equal(seen, mask_from_outside(learner).mask)
+
+    def test_the_two_counts_tell_what_is_wrong(self, learner):
+        mask, kind = mask_from_outside(learner)
+        n = len(mask)
+        right = causal_mask(n, n)
+        future, lost = int((mask & ~right).sum()), int((right & ~mask).sum())
+        half = n * (n - 1) // 2
+        counts = {"A": (n - 1, 0), "B": (0, n), "D": (half, 0), "E": (half, half + n)}
+        if kind == "C":
+            assert future == 0
+            assert lost > 0
+            assert mask.diagonal().all()
+        else:
+            assert (future, lost) == counts[kind]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "letters"),
+    [
+        ([reading(learner).kind for learner in LEARNERS], "ABCD"),
+        ([mask_from_outside(learner).kind for learner in LEARNERS], "ABCDE"),
+    ],
+)
+def test_no_letter_is_a_good_guess(kinds, letters):
+    assert set(kinds) == set(letters)
+    assert max(map(kinds.count, letters)) < 40

@@ -1,0 +1,98 @@
+"""Personal numbers of the assignment `softmax-saturation`: each mistake shows for every learner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attn_lib.course.personal.softmax_saturation import (
+    INVISIBLE_IN_A_NORM,
+    INVISIBLE_ON_SMALL_SCORES,
+    random_scores,
+    two_scores,
+    weights_and_jacobians,
+)
+from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
+from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+
+
+@pytest.mark.parametrize("draw", [two_scores, weights_and_jacobians, random_scores])
+class TestDraws:
+    def test_they_depend_on_the_id_alone(self, draw):
+        assert [repr(draw(learner)) for learner in LEARNERS[:5]] == [
+            repr(draw(f" {learner.upper()} ")) for learner in LEARNERS[:5]
+        ]
+
+    def test_learners_rarely_share_them(self, draw):
+        assert len({repr(draw(learner)) for learner in LEARNERS}) > 95
+
+
+class TestTwoScores:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        own = two_scores(learner)
+        for gap in (own.gap, own.gap / own.temperature):
+            assert hidden_mistakes("two_key_weight", (gap,), margin=0.003) == set()
+
+    def test_the_scores_are_too_large_for_an_exponential_and_the_gap_is_short(self):
+        for learner in LEARNERS:
+            own = two_scores(learner)
+            with np.errstate(over="ignore"):
+                assert np.isinf(np.exp(own.low))
+            assert own.gap == pytest.approx(own.high - own.low)
+            assert own.gap == round(own.gap, 1)
+
+
+class TestWeightsAndJacobians:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        weights, _, row, key = weights_and_jacobians(learner)
+        assert hidden_mistakes("softmax_jacobian", (weights[row],), margin=0.003, part=key) == set()
+        hidden = hidden_mistakes("softmax_jacobian_norm", (weights,), margin=0.003)
+        assert hidden == set(INVISIBLE_IN_A_NORM)
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_the_rows_are_what_the_task_says(self, learner):
+        own = weights_and_jacobians(learner)
+        np.testing.assert_allclose(own.weights.sum(axis=1), 1)
+        np.testing.assert_allclose(own.weights, own.weights.round(3), atol=1e-12)
+        norms = softmax_jacobian_norm(own.weights)
+        equal = np.ptp(own.weights, axis=1) == 0
+        assert equal.sum() == 1
+        assert (norms < 0.01).sum() == 1
+        assert norms.max() > norms[equal][0] + 0.03  # the liveliest is another row
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_each_picture_belongs_to_one_row(self, learner):
+        own = weights_and_jacobians(learner)
+        assert sorted(own.row_of_jacobian) == [0, 1, 2, 3]
+        right = softmax_jacobian(own.weights)
+        np.testing.assert_array_equal(own.jacobians, right[own.row_of_jacobian])
+        apart = np.abs(right[:, None] - right).max(axis=(-1, -2)) + np.eye(4)
+        assert apart.min() > 0.06  # enough to be seen in a picture
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_the_picture_of_each_row_is_another_list(self, learner):
+        order = weights_and_jacobians(learner).row_of_jacobian
+        assert np.argsort(order).tolist() != order
+
+    def test_the_order_tells_nothing(self):
+        orders = [tuple(weights_and_jacobians(one).row_of_jacobian) for one in LEARNERS]
+        assert max(map(orders.count, orders)) < 15
+
+
+class TestRandomScores:
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_every_mistake_shows(self, learner):
+        d_k, scores = random_scores(learner)
+        for some in (scores, scores / np.sqrt(d_k)):
+            hidden = hidden_mistakes("mean_largest_weight", (some,), margin=0.03)
+            assert hidden == set(INVISIBLE_ON_SMALL_SCORES)
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_rows_without_the_scale_are_one_hot_here_and_there(self, learner):
+        d_k, scores = random_scores(learner)
+        largest = softmax(scores).max(axis=-1)
+        assert 5 <= (largest > 0.99).sum() <= 45
+        assert np.abs(largest - 0.99).min() > 0.0005  # rounding does not move a row
+        assert largest.mean() - softmax(scores / np.sqrt(d_k)).max(axis=-1).mean() > 0.3

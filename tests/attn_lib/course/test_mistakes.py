@@ -1,0 +1,284 @@
+"""The catalogue: every entry is wrong, is wrong by value, and says so in a sentence."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from attn_lib.course.mistakes import appearances, catalogue
+from attn_lib.course.mistakes.composition import STEPS
+from attn_lib.course.mistakes.core import mistake as register
+from attn_lib.course.targets import TARGETS
+from attn_lib.course.targets.examples import EXAMPLES
+from attn_lib.masks import causal_mask, combine_masks, padding_mask
+
+Q, K, V = EXAMPLES["attention"][1]
+
+#: Entries that are about numbers out of range: NumPy warns, and should.
+WARN = {
+    "empty-rows-become-nan",
+    "exponentials-not-normalised",
+    "log-sum-exp-that-overflows",
+    "logarithm-of-a-lost-weight",
+    "maximum-of-the-new-block",
+    "minus-infinity-times-zero",
+    "renormalised-after-the-mask",
+    "rescaled-the-wrong-way",
+    "shares-without-the-sums",
+    "softmax-shifted-by-overall-maximum",
+    "softmax-that-overflows",
+}
+
+#: Mistakes in a step that cannot show in what follows, and why.
+INVISIBLE = {
+    # With as many queries as keys, either alignment gives the same mask.
+    "combined_mask": {"causal-mask-aligned-at-the-end"},
+    "causal_attention": {
+        "causal-mask-aligned-at-the-end",
+        # Every row of a causal mask has its diagonal: none is empty.
+        "large-negative-added",
+        "large-negative-fill",
+        "empty-rows-become-nan",
+    },
+    # One row of scores is the whole array.
+    "cross_entropy_gradient": {
+        "softmax-over-queries",
+        "softmax-over-everything",
+        "softmax-shifted-by-overall-maximum",
+    },
+    # A sum of heads does not fit to w_o, which raises an error.
+    "multi_head_attention": {"heads-added"},
+    # A norm has no sign.
+    "softmax_jacobian_norm": {"jacobian-with-the-wrong-sign"},
+}
+
+
+def answers(function, target) -> list[np.ndarray | None]:
+    """Return what the function gives in each case; None where the shapes do not fit it."""
+    given = []
+    for case in EXAMPLES[target]:
+        with np.errstate(all="ignore"):
+            try:
+                given.append(np.asarray(function(*case)))
+            except (ValueError, IndexError):  # what attn_lib.course.checks passes over too
+                given.append(None)
+    return given
+
+
+def differs(one, other) -> bool:
+    return one.shape != other.shape or not np.allclose(
+        one, other, rtol=1e-3, atol=1e-3, equal_nan=True
+    )
+
+
+def shows(wrong, target) -> bool:
+    pairs = zip(answers(wrong, target), answers(TARGETS[target], target), strict=True)
+    return any(given is not None and differs(given, right) for given, right in pairs)
+
+
+@pytest.mark.parametrize("mistake", catalogue(), ids=lambda m: m.id)
+class TestEntry:
+    def test_it_gives_other_numbers_than_the_right_way(self, mistake):
+        assert shows(mistake.wrong, mistake.target)
+
+    def test_it_is_told_in_a_sentence_an_id_of_words_and_a_heading(self, mistake):
+        assert re.fullmatch(r"It(s| |').*[^.]\.", mistake.sentence)
+        assert len(mistake.sentence) <= 120
+        assert re.fullmatch(r"[a-z_]+(-[a-z_]+)*", mistake.id)
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*#[a-z]+(-[a-z]+)*", mistake.section)
+
+    def test_it_takes_the_arguments_of_its_target(self, mistake):
+        own = inspect.signature(mistake.wrong).parameters.values()
+        of_target = inspect.signature(TARGETS[mistake.target]).parameters.values()
+        assert [(p.name, p.default) for p in own] == [
+            (p.name, p.default) for p in list(of_target)[: len(own)]
+        ]
+
+    def test_it_gives_the_kind_of_numbers_its_target_gives(self, mistake):
+        """Else the check of the kind would speak before that of the values."""
+        pairs = zip(
+            answers(mistake.wrong, mistake.target),
+            answers(TARGETS[mistake.target], mistake.target),
+            strict=True,
+        )
+        for given, right in pairs:
+            assert given is None or (given.dtype == bool) == (right.dtype == bool)
+
+    def test_it_leaves_its_arguments_alone(self, mistake):
+        before = [[np.copy(arg) for arg in case] for case in EXAMPLES[mistake.target]]
+        answers(mistake.wrong, mistake.target)
+        for case, copies in zip(EXAMPLES[mistake.target], before, strict=True):
+            assert all(np.array_equal(a, b) for a, b in zip(case, copies, strict=True))
+
+    def test_it_warns_only_of_what_it_is_about(self, mistake):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for case in EXAMPLES[mistake.target]:
+                try:
+                    mistake.wrong(*case)
+                except ValueError:
+                    continue
+        assert bool(caught) == (mistake.id in WARN)
+
+
+def test_every_target_has_cases_and_mistakes():
+    assert list(EXAMPLES.keys() ^ TARGETS.keys()) == []
+    few = {target for target in TARGETS if len(list(appearances(target))) < 2}
+    # A number read off a matrix can be the other one of its pair, and hardly anything else.
+    assert few == {"weight_at"}
+
+
+def test_the_first_entries_stay_as_they_are():
+    """Learners' numbers are drawn so that these show, and released exercises name them."""
+    ids = [mistake.id for mistake in catalogue()[:28]]
+    assert ids[0] == "keys-times-queries"
+    assert ids[9:20] == [mistake.id for mistake in catalogue("attention")]
+    assert ids[-1] == "output-shape-without-positions"
+    chapters = {mistake.section.partition("#")[0] for mistake in catalogue()[:28]}
+    assert chapters == {"dot-products", "variance-growth"}  # the latter explains the root
+    assert "dot-products" not in {m.section.partition("#")[0] for m in catalogue()[28:]}
+
+
+def test_no_two_entries_of_a_target_give_the_same_numbers():
+    """Else the cause that is named would depend on the order of the catalogue."""
+    for target in TARGETS:
+        given = {mistake.id: answers(mistake.wrong, target) for mistake in catalogue(target)}
+        for one, other in combinations(given, 2):
+            apart = [
+                (a is None) != (b is None) or (a is not None and differs(a, b))
+                for a, b in zip(given[one], given[other], strict=True)
+            ]
+            assert any(apart), (one, other)
+
+
+def test_catalogue_by_target_is_complete():
+    by_target = [mistake for target in TARGETS for mistake in catalogue(target)]
+    assert {m.id for m in by_target} == {m.id for m in catalogue()}
+    assert len(by_target) == len(catalogue())
+    with pytest.raises(ValueError, match=r"expected one of .*, score_matrix, .*, got 'soft'"):
+        catalogue("soft")
+
+
+def test_an_entry_needs_a_target_and_an_id_of_its_own():
+    with pytest.raises(ValueError, match=r"mistake: expected one of .*, got 'soft'"):
+        register("new", "soft", "It is new.", "page#heading")
+    with pytest.raises(ValueError, match="expected an id of its own, got 'no-scale' again"):
+        register("no-scale", "softmax", "It is old.", "page#heading")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+class TestAppearances:
+    def test_they_give_wrong_numbers(self, target):
+        hidden = {mistake.id for mistake, wrong in appearances(target) if not shows(wrong, target)}
+        assert hidden == INVISIBLE.get(target, set())
+
+    def test_each_mistake_appears_in_one_form_its_own_first(self, target):
+        forms = [(mistake.id, wrong) for mistake, wrong in appearances(target)]
+        own = [(mistake.id, mistake.wrong) for mistake in catalogue(target)]
+        assert len(dict(forms)) == len(forms)
+        assert forms[: len(own)] == own
+
+    def test_a_right_step_gives_the_right_numbers(self, target):
+        """So what is wrong in an appearance comes of the mistake alone."""
+        for step, with_step in STEPS.get(target, ()):
+            pairs = zip(
+                answers(with_step(TARGETS[step]), target),
+                answers(TARGETS[target], target),
+                strict=True,
+            )
+            for given, right in pairs:
+                assert not differs(given, right), step
+
+
+def test_mistakes_of_a_step_come_through_to_what_follows():
+    ids = {target: [mistake.id for mistake, _ in appearances(target)] for target in TARGETS}
+    scores = [mistake.id for mistake in catalogue("score_matrix")]
+    for target in ("scaled_scores", "attention", "masked_attention", "multi_head_attention"):
+        assert set(scores) < set(ids[target])
+        assert {"no-scale", "divide-by-d_k"} < set(ids[target])
+    assert {mistake.id for mistake in catalogue("softmax")} < set(ids["attention"])
+    assert ids["score_matrix"] == scores
+    for target in ("causal_attention", "cached_attention", "padded_attention"):
+        assert {"mask-inverted", "mask-after-softmax", "no-scale"} < set(ids[target])
+    assert "causal-mask-one-too-far" in ids["causal_attention"]
+    assert "causal-mask-one-too-far" not in ids["cached_attention"]
+    assert "padding-mask-inverted" in ids["padded_attention"]
+    assert {"row-sum-missing", "jacobian-diagonal-only"} < set(ids["query_gradient"])
+
+
+@pytest.mark.parametrize("mistake", [m for m in catalogue() if m.scaled], ids=lambda m: m.id)
+def test_the_scaled_form_is_the_same_mistake(mistake):
+    exponentials = np.exp(mistake.scaled(Q, K[:3]))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(mistake.wrong(Q, K[:3], V[:3]), weights @ V[:3], rtol=1e-9)
+
+
+class TestCourseMap:
+    """What the chapters say about some wrong ways, in numbers."""
+
+    SCORES = np.array([[2.0, 0.5, -1.0, 0.0]])
+    NONE = np.zeros((1, 4), dtype=bool)
+
+    def at(self, target, name):
+        return next(wrong for mistake, wrong in appearances(target) if mistake.id == name)
+
+    def test_minus_a_billion_in_an_empty_row(self):
+        fill = self.at("masked_softmax", "large-negative-fill")(self.SCORES, self.NONE)
+        np.testing.assert_allclose(fill, [[0.25] * 4])
+        add = self.at("masked_softmax", "large-negative-added")(self.SCORES, self.NONE)
+        np.testing.assert_allclose(add, [[0.710, 0.158, 0.035, 0.096]], atol=0.0005)
+
+    def test_rows_of_weights_masked_too_late_sum_to_less(self):
+        mask = np.array([[True, True, False, False]])
+        late = self.at("masked_softmax", "mask-after-softmax")(self.SCORES, mask)
+        exponentials = np.exp(self.SCORES[0])
+        np.testing.assert_allclose(late.sum(), exponentials[:2].sum() / exponentials.sum())
+
+    def test_a_hidden_key_with_score_zero_keeps_weight(self):
+        mask = np.array([[True, True, True, False]])
+        zero = self.at("masked_softmax", "zero-for-minus-infinity")(self.SCORES, mask)
+        assert zero[0, 3] == pytest.approx(1 / np.exp(self.SCORES[0]).sum())
+
+    def test_without_the_diagonal_row_zero_is_empty(self):
+        mask = self.at("causal_mask", "causal-mask-without-itself")(4, 4)
+        assert mask.any(axis=1).tolist() == [False, True, True, True]
+
+    @pytest.mark.parametrize("name", ["padding-mask-on-the-queries", "query-mask-for-key-mask"])
+    def test_hiding_queries_leaves_the_padded_keys_visible(self, name):
+        q, k, v, lengths = EXAMPLES["padded_attention"][1]
+        wrong = self.at("padded_attention", name)
+        moved = v + 100 * ~combine_masks(padding_mask(lengths, 4)).swapaxes(-1, -2)
+        assert np.abs(wrong(q, k, moved, lengths) - wrong(q, k, v, lengths))[:, 0].max() > 1
+        right = TARGETS["padded_attention"]
+        np.testing.assert_allclose(right(q, k, moved, lengths), right(q, k, v, lengths))
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "causal-mask-of-ones",
+            "causal-mask-transposed",
+            "causal-mask-one-too-far",
+            "mask-inverted",
+            "mask-after-softmax",
+            "scores-times-mask",
+        ],
+    )
+    def test_what_the_perturbation_test_sees(self, name):
+        """Changing the last position may not move the outputs before it."""
+        q, k, v = EXAMPLES["causal_attention"][0]
+        wrong = self.at("causal_attention", name)
+        moved_k, moved_v = k.copy(), v.copy()
+        moved_k[-1] += 3
+        moved_v[-1] += 30
+        assert np.abs(wrong(q, moved_k, moved_v) - wrong(q, k, v))[:-1].max() > 0.01
+
+    def test_a_causal_mask_hides_the_padding_from_real_queries_by_itself(self):
+        lengths = [2, 4, 3]
+        right = TARGETS["combined_mask"](lengths, 5)
+        for row, length in enumerate(lengths):
+            np.testing.assert_array_equal(right[row, :length], causal_mask(5, 5)[:length])

@@ -1,0 +1,185 @@
+"""The pictures of masks show the masks and the weights they claim."""
+
+import numpy as np
+import pytest
+
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.targets import TARGETS
+from attn_lib.figures.chapters import masking
+from tests.attn_lib.figures.drawn import titles
+
+MASKING = [
+    mistake
+    for mistake in catalogue()
+    if mistake.section.startswith("masking#")
+    and mistake.target not in ("mask_from_key_padding", "visible_keys")
+]
+
+
+def drawn(axes):
+    return axes.images[0].get_array().filled(np.nan)
+
+
+def numbers(axes, shape):
+    """Return the numbers written into the cells, as text; a cell may be left empty."""
+    cells = np.full(shape, "", dtype=object)
+    for text in axes.texts:
+        x, y = text.get_position()
+        cells[y, x] = text.get_text()
+    return cells
+
+
+def hatched(axes, shape):
+    cells = np.zeros(shape, dtype=bool)
+    (collection,) = [c for c in axes.collections if c.get_hatch()]
+    for path in collection.get_paths():
+        x, y = path.vertices[:4].mean(axis=0)
+        cells[round(y), round(x)] = True
+    return cells
+
+
+def two_decimals(rows):
+    return np.array([[f"{x:.2f}" for x in row] for row in rows])
+
+
+@pytest.mark.parametrize(("n_q", "n_k"), [(3, 5), (5, 3), (1, 4), (4, 4)])
+def test_alignments(n_q, n_k):
+    figure, text = masking.mask_alignments(n_q, n_k)
+    assert titles(figure) == ["top-left", "bottom-right"]
+    for axes, offset in zip(figure.axes, (0, n_k - n_q), strict=True):
+        expected = np.array([[j <= i + offset for j in range(n_k)] for i in range(n_q)])
+        np.testing.assert_array_equal(drawn(axes), expected)
+        np.testing.assert_array_equal(hatched(axes, (n_q, n_k)), ~expected)
+        assert ", ".join(str(row.sum()) for row in expected) in text
+
+
+def test_combination():
+    figure, text = masking.mask_combination(n=5, length=3)
+    causal, padding, both = (drawn(axes) for axes in figure.axes)
+    np.testing.assert_array_equal(causal, np.tril(np.ones((5, 5))))
+    np.testing.assert_array_equal(padding, np.tile([1, 1, 1, 0, 0], (5, 1)))
+    np.testing.assert_array_equal(both, causal * padding)
+    assert text.endswith(f"both {int(both.sum())}.")
+
+
+def test_window():
+    figure, text = masking.window_masks(n=6, width=3)
+    _, window = (drawn(axes) for axes in figure.axes)
+    expected = [[i - 3 < j <= i for j in range(6)] for i in range(6)]
+    np.testing.assert_array_equal(window, expected)
+    assert f"{np.sum(expected)} of the 21 pairs" in text
+
+
+def test_scores_become_weights():
+    scores = np.array([[2.0, 0.5, -1.0], [0.0, -0.01, 0.5]])
+    mask = np.array([[True, True, False], [False, False, False]])
+    figure, text = masking.mask_to_weights(scores, mask)
+    raw, masked, weights = figure.axes
+    assert numbers(raw, (2, 3)).tolist() == [["2.0", "0.5", "−1.0"], ["0.0", "0.0", "0.5"]]
+    assert numbers(masked, (2, 3)).tolist() == [["2.0", "0.5", "−∞"], ["−∞"] * 3]
+    np.testing.assert_array_equal(hatched(masked, (2, 3)), ~mask)
+    share = np.exp(2) / (np.exp(2) + np.exp(0.5))
+    expected = [[share, 1 - share, 0], [0, 0, 0]]
+    np.testing.assert_allclose(drawn(weights), expected)
+    written = np.where(mask, two_decimals(expected), "")
+    np.testing.assert_array_equal(numbers(weights, (2, 3)), written)
+    on_hidden = np.exp(-1) / np.exp(scores[0]).sum()
+    assert f"Without the mask, {on_hidden:.2f}, 1.00 of" in text
+    assert text.endswith("rows sum to 1.00, 0.00.")
+
+
+@pytest.mark.parametrize(("n", "length"), [(5, 3), (7, 2), (4, 4)])
+def test_padding_on_both_sides(n, length):
+    figure, text = masking.padding_sides(n, length)
+    as_keys, as_queries = (drawn(axes) for axes in figure.axes)
+    np.testing.assert_allclose(as_keys.sum(axis=1), 1)
+    assert (as_keys[:, length:] == 0).all()
+    np.testing.assert_allclose(as_queries.sum(axis=1), [1] * length + [0] * (n - length))
+    leaked = ", ".join(f"{x:.2f}" for x in as_queries[:length, length:].sum(axis=1))
+    assert f"Hidden as queries, it gets {leaked} of" in text
+    for axes in figure.axes:
+        assert hatched(axes, (n, n)).sum(axis=0).tolist() == [0] * length + [n] * (n - length)
+
+
+def test_padding_needs_a_real_position():
+    with pytest.raises(ValueError, match="expected a length from 1 to 5, got 0"):
+        masking.padding_sides(5, 0)
+
+
+@pytest.mark.parametrize("mistake", MASKING, ids=lambda mistake: mistake.id)
+def test_every_masking_mistake_is_seen_beside_the_right_weights(mistake):
+    figure, text = masking.masking_mistake(mistake.id)
+    assert titles(figure) == ["right", "wrong"]
+    assert text.startswith(mistake.sentence)
+    weights = drawn(figure.axes[0])
+    shape = weights.shape
+    right, wrong = (numbers(axes, shape) for axes in figure.axes)
+    assert (right != wrong).any()
+    empty = weights.sum(axis=1) == 0
+    np.testing.assert_allclose(weights[~empty].sum(axis=1), 1)
+    # Where a mask is applied, the first query of the example has nothing to attend to.
+    applied = mistake.target in ("additive_mask", "masked_scores", "masked_softmax")
+    assert empty.tolist() == [applied] + [False] * (shape[0] - 1)
+    for axes in figure.axes:
+        np.testing.assert_array_equal(hatched(axes, shape), weights == 0)
+    assert ((right == "") == (weights == 0)).all()
+    assert (weights[wrong == ""] == 0).all()
+
+
+def test_a_mistake_in_numbers():
+    figure, text = masking.masking_mistake("mask-after-softmax")
+    wrong = drawn(figure.axes[1])
+    scores = 1.5 * np.random.default_rng(0).normal(size=(5, 5))
+    mask = np.tril(np.ones((5, 5))) * [0, 1, 1, 1, 1]
+    exponentials = np.exp(scores)
+    expected = exponentials / exponentials.sum(axis=1, keepdims=True) * mask
+    np.testing.assert_allclose(wrong, expected)
+    sums = ", ".join(f"{x:.2f}" for x in expected.sum(axis=1))
+    assert text.endswith(f"The rows sum to {sums}.")
+
+
+def test_what_is_no_number_is_written_so():
+    figure, text = masking.masking_mistake("empty-rows-become-nan")
+    assert set(numbers(figure.axes[1], (5, 5))[0]) == {"NaN"}
+    assert "get NaN, 0.00" in text
+    figure, text = masking.masking_mistake("minus-infinity-after-softmax")
+    assert set(numbers(figure.axes[1], (5, 5))[0]) == {"−∞"}
+
+
+def test_other_mistakes_are_not_drawn():
+    for other in ("no-scale", "hidden-keys-counted", "nonsense"):
+        with pytest.raises(ValueError, match=rf"expected one of .*, got '{other}'"):
+            masking.masking_mistake(other)
+
+
+class TestFutureChange:
+    def heights(self, axes):
+        return np.array([bar.get_height() for bar in axes.patches])
+
+    @pytest.mark.parametrize("position", [2, 4, 6])
+    def test_the_past_stays_when_it_is_right(self, position):
+        figure, text = masking.future_change(position)
+        right, wrong = (self.heights(axes) for axes in figure.axes)
+        assert (right[: position - 1] == 0).all()
+        assert right[position - 1] > 0.1
+        assert (wrong[: position - 1] > 0.1).all()
+        moved = ", ".join(f"{x:.2f}" for x in wrong[: position - 1])
+        assert text.endswith(f"Wrong (causal-mask-of-ones): by {moved}.")
+
+    def test_bars_are_the_distances_between_outputs(self):
+        figure, _ = masking.future_change(3, "causal-mask-one-too-far")
+        rng = np.random.default_rng(0)
+        inputs = rng.normal(size=(3, 6, 4))
+        changed = inputs.copy()
+        changed[:, 2] = 2 * rng.normal(size=(3, 4))
+        right, wrong = (self.heights(axes) for axes in figure.axes)
+        outputs = [TARGETS["causal_attention"](*qkv) for qkv in (inputs, changed)]
+        expected = [np.sqrt(((a - b) ** 2).sum()) for a, b in zip(*outputs, strict=True)]
+        np.testing.assert_allclose(right, expected)
+        assert (wrong[0], wrong[1] > 0.05) == (0, True)
+
+    def test_misuse_is_told(self):
+        with pytest.raises(ValueError, match="expected a position from 2 to 6, got 1"):
+            masking.future_change(1)
+        with pytest.raises(ValueError, match=r"expected one of .*, got 'variances-added'"):
+            masking.future_change(3, "variances-added")

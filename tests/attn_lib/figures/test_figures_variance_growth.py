@@ -1,0 +1,105 @@
+"""The pictures of variance growth show the numbers they claim."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attn_lib.estimates import Estimate, variance_noise
+from attn_lib.experiments import largest_weights, score_samples
+from attn_lib.figures.chapters import variance_growth
+from tests.attn_lib.figures.drawn import line, titles
+
+
+def histogram(axes):
+    return axes.patches[-1].get_data()
+
+
+def test_sign_totals_counts_every_case():
+    figure, text = variance_growth.sign_totals(3, 4)
+    for axes, terms in zip(figure.axes, (3, 4), strict=True):
+        cases = np.array(np.meshgrid(*[[-1, 1]] * terms)).reshape(terms, -1).sum(axis=0)
+        totals, counts = np.unique(cases, return_counts=True)
+        shaded, *bars = axes.patches
+        assert [bar.get_x() + bar.get_width() / 2 for bar in bars] == pytest.approx(totals)
+        assert [bar.get_height() for bar in bars] == pytest.approx(counts / 2**terms)
+        assert [label.get_text() for label in axes.texts] == [str(count) for count in counts]
+        assert shaded.get_width() == pytest.approx(2 * cases.std())
+        title = f"{terms} terms: variance {terms}, standard deviation {cases.std():.2f}"
+        assert axes.get_title(loc="left") == title
+        shown = ", ".join(map(str, counts))
+        assert f"to {terms}, in {shown} of {2**terms} cases; variance {terms}." in text
+
+
+def test_score_histogram_says_how_exact_a_standard_deviation_is():
+    figure, text = variance_growth.score_histogram(d_k=16, n=500, seed=3)
+    sds = [score_samples(16, 500, seed, "normal").std() for seed in range(300)]
+    error = float(titles(figure)[0].partition("± ")[2].partition(",")[0])
+    assert error == pytest.approx(np.std(sds), abs=0.02)
+    assert f"Divided by √16: standard deviation {sds[3] / 4:.2f} ± {error / 4:.2f}." in text
+
+
+def test_variance_against_width_says_how_exact_it_is():
+    _, text = variance_growth.variance_against_width([3, 12], n=100)
+    first, last = (100 * math.sqrt((2 + 6 / d_k) / 100) for d_k in (3, 12))
+    assert text.endswith(f"is {first:.3g} % at width 3 and {last:.3g} % at width 12.")
+
+
+def test_failed_assumptions_draws_scaled_scores_of_each_kind():
+    figure, text = variance_growth.failed_assumptions(d_k=9, n=700, seed=2)
+    kinds = {"as assumed": "normal", "entries uniform between 0 and 1": "uniform"}
+    kinds["key = query"] = "q=k"
+    for axes, (name, kind) in zip(figure.axes, kinds.items(), strict=True):
+        scores = score_samples(9, 700, 2, kind) / 3
+        counts, edges = np.histogram(scores, bins=180, range=(-6, 30))
+        np.testing.assert_allclose(histogram(axes).values, counts / (700 * 0.2))
+        np.testing.assert_allclose(histogram(axes).edges, edges)
+        title = f"{name}: mean {scores.mean():.2f}, sd {scores.std():.2f}".replace("-", "−")
+        assert axes.get_title(loc="left") == title
+        x, curve = line(axes)
+        assert curve.max() == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-3)
+        assert x[curve.argmax()] == pytest.approx(0, abs=0.05)
+        mean = str(Estimate.of_mean(scores)).replace("-", "−")
+        shown = f"{name}: mean {mean}, standard deviation {scores.std():.2f}."
+        assert shown[1:] in text
+    assert text.startswith("Width 9, scores divided by √9, 700 pairs. As assumed: ")
+
+
+def test_weights_by_divisor_averages_sorted_rows():
+    figure, text = variance_growth.weights_by_divisor(d_k=25, n_k=4, n_rows=300, seed=1)
+    for axes, name, divisor in zip(
+        figure.axes, ("raw", "÷ √d_k", "÷ d_k"), (1, 5, 25), strict=True
+    ):
+        heights = np.array([bar.get_height() for bar in axes.patches])
+        largest = Estimate.of_mean(largest_weights(4, 25, scale=1 / divisor, n_rows=300, rng=1))
+        assert heights[0] == pytest.approx(largest.value)
+        assert heights.sum() == pytest.approx(1)
+        assert (np.diff(heights) < 0).all()
+        np.testing.assert_allclose(line(axes)[1], 1 / 4)
+        assert axes.get_title(loc="left") == f"{name}: {largest.value:.3f}"
+        assert f"{name} {largest}" in text
+    assert text.endswith("Equal weights would be 0.25.")
+
+
+def test_measured_variances_counts_what_a_check_rejects():
+    figure, text = variance_growth.measured_variances(n=200, d_k=4, tolerance=0.1, repeats=300)
+    (axes,) = figure.axes
+    shaded = axes.patches[0]
+    assert (shaded.get_x(), shaded.get_width()) == pytest.approx((0.9, 0.2))
+    heights, edges, _ = histogram(axes)
+    shares = heights * np.diff(edges)
+    centres = (edges[1:] + edges[:-1]) / 2
+    drawn = shares[np.abs(centres - 1) > 0.1].sum() + 1 - shares.sum()
+    noise = math.sqrt((2 + 6 / 4) / 200)
+    assert abs(shares @ centres / shares.sum() - 1) < 4 * noise / math.sqrt(300)
+    theory = math.erfc(0.1 / noise / math.sqrt(2))
+    error = math.sqrt(theory * (1 - theory) / 300)
+    assert abs(drawn - theory) < 4 * error
+    assert titles(figure) == [
+        f"{100 * drawn:.0f} ± {100 * error:.0f} % rejected, in theory {100 * theory:.0f} %"
+    ]
+    x, curve = line(axes)
+    assert curve.max() == pytest.approx(1 / (noise * math.sqrt(2 * math.pi)), rel=1e-3)
+    assert x[curve.argmax()] == pytest.approx(1, abs=1e-9)
+    assert f"{100 * variance_noise(4, 200):.3g} % in theory. {drawn:.2f} ± {error:.2f} of" in text
+    assert text.endswith(f"differ by more than 10 %, in theory {theory:.2f}.")

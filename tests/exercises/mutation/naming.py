@@ -1,0 +1,138 @@
+"""Causes that learners are told although another call contradicts them.
+
+python -m tests.exercises.mutation.naming                # every mutant of every assignment; a minute
+python -m tests.exercises.mutation.naming masking quiz   # those of two
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from nbgrader.utils import is_solution
+
+from attn_lib.course.checks.comparison import tolerance_for
+from attn_lib.course.checks.diagnosis import Question
+from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.mistakes import spellings
+from tests.exercises.proof.matrix import LEARNER, ROOT
+from tests.exercises.mutation.mutants import mutants
+from tests.exercises.mutation.names import Names
+from tests.exercises.proof.notebook import read, run
+from tests.exercises.proof.proof import proofs
+from tests.exercises.mutation.survival import ID_CELL, Endless, looks_at, numbers_drawn_once, patience
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of an answer, what it gave, and what was told."""
+
+    name: str
+    target: str
+    question: Question
+    got: Any
+    named: str | None  #: the mistake
+
+    def is_given_by(self, function: Any) -> bool:
+        """Say whether a wrong function gives this answer."""
+        wrong, got = self.question.answer(function), np.asarray(self.got)
+        if wrong is None or wrong.shape != got.shape or got.dtype.kind not in "iufb":
+            return False
+        # A right answer and what a mistake gives may lie on either side of what is expected.
+        relative, absolute = (2 * allowed for allowed in self.question.tolerance)
+        return bool(np.allclose(got, wrong, rtol=relative, atol=absolute, equal_nan=True))
+
+
+def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
+    """Run cells and return all that was compared with a target."""
+    found: list[tuple[Any, ...]] = []
+    original = Ledger.judge
+
+    def judge(ledger, name, got, expected, target, compute, tolerance=None, given=""):
+        original(ledger, name, got, expected, target, compute, tolerance, given)
+        if target is not None:
+            question = Question(expected, compute, tolerance or tolerance_for(got, expected))
+            results = ledger.parts[-1].results
+            found.append((results, len(results) - 1, name, target, question, copy.deepcopy(got)))
+
+    with mock.patch.object(Ledger, "judge", judge):
+        run(cells, answers)
+    return [
+        Asked(name, target, question, got, results[place].mistake)
+        for results, place, name, target, question, got in found
+    ]
+
+
+def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, str]]:
+    """Return the names and the mistakes told for them that do not give all their answers.
+
+    Parameters
+    ----------
+    graded, at_home : list of Asked
+        With the hidden checks and without: what is told at home rests on fewer calls.
+    """
+    everything = graded + at_home
+    found = set()
+    for name, target, mistake in {(a.name, a.target, a.named) for a in everything if a.named}:
+        about_it = [a for a in everything if (a.name, a.target) == (name, target)]
+        functions = [function for other, function in spellings(target) if other.id == mistake]
+        if not any(all(a.is_given_by(function) for a in about_it) for function in functions):
+            found.add((name, mistake))
+    return found
+
+
+def misnamed(cells: list[Any], released: list[Any]) -> Iterator[str]:
+    """Return the mutants for which a cause is told that another call contradicts.
+
+    Parameters
+    ----------
+    cells, released : list
+        The instructor's notebook and the learners'.
+    """
+    visible = {cell.id: cell for cell in released}
+    looked_at: dict[str, set[str]] = {}
+    for look in looks_at(cells):
+        looked_at.setdefault(look.cell, set()).add(look.name)
+    names = Names(cells, looked_at)
+    with numbers_drawn_once(), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of mutants that divide by zero, or draw it
+        for cell in cells:
+            if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
+                continue
+            *before, tests = names.trials_of(cell)[0]
+            for mutant in mutants(cell.source):
+                answers = {ID_CELL: f"learner_id = {LEARNER!r}", cell.id: mutant.source}
+                try:
+                    with patience():
+                        graded = asked([*before, tests], answers)
+                        at_home = asked([*before, visible[tests.id]], answers)
+                except Endless:
+                    continue
+                for name, mistake in sorted(contradicted(graded, at_home)):
+                    yield f"{cell.id}: {mutant}: {name} is told {mistake}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("assignments", nargs="*", default=list(proofs()))
+    total = 0
+    for name in parser.parse_args().assignments:
+        cells, released = (
+            read(ROOT / room / name / f"{name}.ipynb") for room in ("solutions", "exercises")
+        )
+        found = list(misnamed(cells, released))
+        print(f"{name}: {len(found)} mutants are told a cause that another call contradicts")
+        print("".join(f"  {line}\n" for line in found), end="", flush=True)
+        total += len(found)
+    return int(total > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,363 @@
+"""Which small changes of the reference answers no check of an assignment sees.
+
+A mutant is killed when the notebook's run loses a point. One that lives is equivalent when it
+gives what the reference gives wherever anybody asks: on the examples of the targets it is
+compared with, on the inputs of the cell's checks under other seeds, and for other learners'
+numbers. All others are survivors: wrong answers with full marks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import importlib
+import inspect
+import io
+import pkgutil
+import signal
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from nbgrader.utils import is_solution
+
+from attn_lib.course import personal
+from attn_lib.course.checks import Checks
+from attn_lib.course.checks.comparison import difference, tolerance_for
+from attn_lib.course.checks.core import STANDARD_ERRORS
+from attn_lib.course.checks.diagnosis import Diagnosis
+from attn_lib.course.checks.drawings import Drawing
+from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.observation import observe
+from attn_lib.course.targets import TARGETS
+from attn_lib.course.targets.examples import EXAMPLES
+from tests.exercises.mutation.mutants import Mutant, mutants
+from tests.exercises.mutation.names import Names, names_made
+from tests.exercises.proof.notebook import points, run
+
+ID_CELL = "learner-id"
+#: The seeds of the other inputs that tell a survivor from an equivalent mutant.
+SEEDS = range(10)
+#: Whose numbers a mutant is run on; it is killed when it loses a point with any of them.
+LEARNERS = ("ada", *(f"learner {seed}" for seed in SEEDS))
+#: By how much inputs are made larger to see what overflows.
+LARGE = 400.0
+#: Seconds of computing after which a mutant counts as endless. No answer takes a tenth of it.
+PATIENCE = 4.0
+
+FUNCTIONS = ("call", "estimate", "drawing")
+METHODS = (*FUNCTIONS, "value", "form", "holds", "choice")
+
+
+@dataclass(frozen=True)
+class Look:
+    """One time that a check looked at an answer."""
+
+    cell: str  #: the test cell
+    name: str
+    method: str
+    args: tuple[Any, ...] = ()
+    keywords: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """What became of the mutants of one assignment, by the name of cell and mutant."""
+
+    killed: list[str] = field(default_factory=list)
+    equivalent: list[str] = field(default_factory=list)
+    survivors: dict[str, Mutant] = field(default_factory=dict)
+
+    @property
+    def share(self) -> float:
+        """The survivors as a share of all mutants that are not equivalent."""
+        wrong = len(self.killed) + len(self.survivors)
+        return len(self.survivors) / wrong if wrong else 0.0
+
+
+class Endless(BaseException):
+    """Raised in a mutant that computes for too long. Nothing on the way catches it."""
+
+
+class PointLost(BaseException):
+    """Raised at the first check that fails: its part is lost, whatever the others say."""
+
+
+def judge(cells: list[Any]) -> Outcome:
+    """Judge every mutant of every answer of a notebook.
+
+    Parameters
+    ----------
+    cells : list
+        The instructor's notebook.
+    """
+    outcome = Outcome()
+    with _without_diagnoses(), numbers_drawn_once():
+        looks = looks_at(cells)
+        for cell in cells:
+            if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
+                continue
+            answer = Answer(cells, cell, looks)
+            for mutant in mutants(cell.source):
+                name = f"{cell.id}: {mutant.name}"
+                if answer.kills(mutant.source):
+                    outcome.killed.append(name)
+                elif answer.is_equivalent(mutant.source):
+                    outcome.equivalent.append(name)
+                else:
+                    outcome.survivors[name] = mutant
+    return outcome
+
+
+class Answer:
+    """One answer cell, with what is needed to judge changes of it.
+
+    Parameters
+    ----------
+    cells : list
+        The notebook.
+    cell
+        The answer cell in it.
+    looks : list of Look
+        Every look of a check at an answer, under several seeds and for several learners.
+    """
+
+    def __init__(self, cells: list[Any], cell: Any, looks: list[Look]) -> None:
+        self.cell = cell
+        looked_at: dict[str, set[str]] = {}
+        for look in looks:
+            looked_at.setdefault(look.cell, set()).add(look.name)
+        names = Names(cells, looked_at)
+        self.before = names.needed_by(cell)
+        self.trials = names.trials_of(cell)
+        self.points = points(cells)
+        is_personal = any(other.id == ID_CELL for trial in self.trials for other in trial)
+        self.learners = LEARNERS if is_personal else LEARNERS[:1]
+        self.looks = [look for look in looks if look.name in names_made(cell)]
+        if not self.looks:
+            raise ValueError(f"{cell.id}: expected a check of one of its names, found none.")
+        self._right: dict[str, list[Any]] = {}
+
+    def kills(self, source: str) -> bool:
+        """Say whether any test cell takes a point for this source in place of the answer."""
+        for learner in self.learners:
+            answers = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
+            for trial in self.trials:
+                try:
+                    with patience(), _stopping_at_the_first_failure():
+                        result = run(trial, answers)
+                except (Endless, PointLost):
+                    return True
+                if result.lost(self.points):
+                    return True
+        return False
+
+    def is_equivalent(self, source: str) -> bool:
+        """Say whether this source gives what the reference gives, on all that is asked."""
+        for learner in self.learners:
+            right = self._results(learner, self.cell.source)
+            try:
+                with patience():
+                    got = self._results(learner, source)
+            except Endless:
+                return False
+            if len(got) != len(right) or not all(map(_same, got, right)):
+                return False
+        return True
+
+    def _results(self, learner: str, source: str) -> list[Any]:
+        """Return all that is looked at, and what the functions give on all inputs."""
+        key = f"{learner}: {source}"
+        if key in self._right:
+            return self._right[key]
+        names: dict[str, Any] = {"__name__": "__main__"}
+        sources = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
+        for cell in [*self.before, self.cell]:
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(sources.get(cell.id, cell.source), cell.id, "exec"), names)
+        results = list(self._asked(names, self.looks if learner == LEARNERS[0] else []))
+        values = {look.name for look in self.looks if look.method not in FUNCTIONS}
+        results += [names.get(name) for name in sorted(values)]
+        if source == self.cell.source:
+            self._right[key] = results
+        return results
+
+    def _asked(self, names: dict[str, Any], looks: list[Look]) -> Iterator[Any]:
+        """Call the functions on everything that is known to be asked of them."""
+        for name, args in _inputs(looks):
+            observation = observe(names.get(name), args, own_work=False)
+            # What the right function cannot take either says nothing.
+            yield observation.problem or observation.result
+        experiments = [look for look in looks if look.method == "estimate"]
+        for look in {repr((look.name, look.args)): look for look in experiments}.values():
+            yield Estimated.by(names.get(look.name), look)
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """Whether a function estimates what it should, as well as an experiment can tell."""
+
+    close: bool
+    problem: str = ""
+
+    @classmethod
+    def by(cls, function: Callable[..., Any], look: Look) -> Estimated:
+        right = TARGETS[look.keywords["target"]](*look.keywords["target_args"])
+        found = []
+        for seed in SEEDS:
+            observation = observe(function, (*look.args, seed), own_work=False)
+            if observation.problem:
+                return cls(False, observation.problem)
+            found.append(observation.result)
+        try:
+            off = abs(float(np.mean(found)) - right)
+        except (TypeError, ValueError):
+            return cls(False, "no numbers")
+        # The mean of several experiments tells more than the check, which sees two.
+        noise = look.keywords["standard_error"] / np.sqrt(len(SEEDS))
+        return cls(bool(off < STANDARD_ERRORS * noise) and len(set(map(float, found))) > 1)
+
+
+def looks_at(cells: list[Any]) -> list[Look]:
+    """Run the notebook under other seeds and note every look at an answer, without looking."""
+    looks: list[Look] = []
+
+    def watched(method: str) -> Callable[..., None]:
+        def check(self: Checks, name: str, *args: Any, **keywords: Any) -> None:
+            given = copy.deepcopy(args) if method in FUNCTIONS else ()
+            cell = sys._getframe(1).f_code.co_filename.strip("<>")
+            looks.append(Look(cell, name, method, given, keywords))
+
+        return check
+
+    patches = {method: watched(method) for method in METHODS}
+    with mock.patch.multiple(Checks, finish=lambda self: 0.0, **patches):
+        for seed in SEEDS:
+            run(cells, {ID_CELL: f"learner_id = 'learner {seed}'"}, seed=seed)
+    return looks
+
+
+def _inputs(looks: list[Look]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Return what functions are called with: once each, and the examples of their targets."""
+    seen = set()
+    for look in looks:
+        inputs = [look.args] if look.method in ("call", "drawing") else []
+        if look.method == "call":
+            inputs += EXAMPLES.get(look.keywords.get("target"), [])
+            inputs += [_large(args) for args in inputs]
+        for args in inputs:
+            key = (look.name, repr([(np.shape(arg), np.asarray(arg).tolist()) for arg in args]))
+            if key not in seen:
+                seen.add(key)
+                yield look.name, args
+
+
+def _large(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments whose real numbers are far apart: what overflows, overflows here."""
+    return tuple(
+        LARGE * arg if isinstance(arg, np.ndarray) and arg.dtype.kind == "f" else arg
+        for arg in args
+    )
+
+
+def _same(got: Any, right: Any) -> bool:
+    """Say whether two results are the same, within the tolerance for float64."""
+    if isinstance(right, Drawing):
+        return isinstance(got, Drawing) and _same_drawing(got, right)
+    if isinstance(right, (str, Estimated)) or right is None:
+        return type(got) is type(right) and got == right
+    expected = np.asarray(right)
+    if expected.dtype.kind not in "biuf":
+        return repr(got) == repr(right)
+    if expected.dtype.kind == "f" and np.isnan(expected).any():
+        return True  # the reference cannot do it either, so it says nothing
+    return not difference(got, expected, tolerance_for(expected, expected))
+
+
+def _same_drawing(got: Drawing, right: Drawing) -> bool:
+    """Compare what checks can look at: named lines, images, scales, whether axes are labelled."""
+
+    def form(drawing: Drawing) -> tuple[Any, ...]:
+        labelled = bool(drawing.x_label.strip()), bool(drawing.y_label.strip())
+        return (drawing.x_scale, drawing.y_scale, labelled, len(drawing.images))
+
+    def named(drawing: Drawing) -> dict[str, Any]:
+        return {curve.label: curve for curve in drawing.curves if not curve.label.startswith("_")}
+
+    if form(got) != form(right) or named(got).keys() != named(right).keys():
+        return False
+    pairs = list(zip(got.images, right.images, strict=True))
+    for label, curve in named(right).items():
+        pairs += [(named(got)[label].x, curve.x), (named(got)[label].y, curve.y)]
+    return all(_same(one, other) for one, other in pairs)
+
+
+@contextlib.contextmanager
+def patience() -> Iterator[None]:
+    """Stop what computes for too long."""
+
+    def stop(*_: Any) -> None:
+        raise Endless
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+@contextlib.contextmanager
+def _stopping_at_the_first_failure() -> Iterator[None]:
+    original = Ledger.record
+
+    def record(self: Ledger, name: str, message: str = "", *args: Any, **keywords: Any) -> None:
+        if message:
+            raise PointLost
+        original(self, name, message, *args, **keywords)
+
+    with mock.patch.object(Ledger, "record", record):
+        yield
+
+
+@contextlib.contextmanager
+def _without_diagnoses() -> Iterator[None]:
+    """Leave out what takes the time and has no say in points: naming the mistake."""
+    with (
+        mock.patch.object(Diagnosis, "failed", return_value=None),
+        np.errstate(all="ignore"),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")  # of mutants that divide by zero, or draw it
+        yield
+
+
+@contextlib.contextmanager
+def numbers_drawn_once() -> Iterator[None]:
+    """Draw each learner's numbers once: they depend on nothing but the id."""
+    modules = [
+        importlib.import_module(f"{personal.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(personal.__path__)
+    ]
+    with contextlib.ExitStack() as patches:
+        for module in [personal, *modules]:
+            for name, function in vars(module).items():
+                if inspect.isfunction(function) and _takes_an_id_alone(function):
+                    patches.enter_context(mock.patch.object(module, name, _kept(function)))
+        yield
+
+
+def _takes_an_id_alone(function: Callable[..., Any]) -> bool:
+    is_drawn = function.__module__.startswith(f"{personal.__name__}.")
+    return is_drawn and list(inspect.signature(function).parameters) == ["learner_id"]
+
+
+def _kept(function: Callable[[str], Any]) -> Callable[[str], Any]:
+    once = functools.cache(function)
+    return lambda learner_id: copy.deepcopy(once(learner_id))

@@ -1,0 +1,145 @@
+"""Run an exercise notebook in this process, the way nbgrader runs it in a kernel."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import matplotlib.pyplot as plt
+import nbformat
+import numpy as np
+from nbgrader.utils import is_grade, is_solution
+
+from attn_lib.course.checks import ChecksFailed, Part, named_mistakes
+from attn_lib.course.checks.core import SEED
+
+
+@dataclass
+class Run:
+    """What the test cells of a notebook said."""
+
+    scores: dict[str, float] = field(default_factory=dict)
+    reports: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, list[Part]] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        return sum(self.scores.values())
+
+    def lost(self, points: dict[str, float]) -> dict[str, float]:
+        """Return the points lost by cell, without the cells that lost none."""
+        return {
+            cell: points[cell] - score
+            for cell, score in self.scores.items()
+            if score != points[cell]
+        }
+
+    def mistakes(self, cell: str) -> list[str]:
+        return named_mistakes(self.reports[cell])
+
+
+@dataclass(frozen=True)
+class Wrap:
+    """What to put in place of the reference, made from it."""
+
+    wrap: Callable[[Any], Any]
+
+
+def read(path: Path) -> list[Any]:
+    return nbformat.read(path, as_version=4).cells
+
+
+def points(cells: list[Any]) -> dict[str, float]:
+    """Return the points of the test cells."""
+    return {
+        cell.id: cell.metadata.nbgrader.points
+        for cell in cells
+        if is_grade(cell) and cell.cell_type == "code"
+    }
+
+
+def secret_lines(cells: list[Any]) -> set[str]:
+    """Return the lines that stand in solutions and hidden tests and nowhere else."""
+    region = re.compile(r"### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)### END", re.DOTALL)
+    secret = {
+        line.strip()
+        for cell in cells
+        for lines in region.findall(cell.source)
+        for line in lines.splitlines()
+    }
+    shown = {line.strip() for cell in cells for line in region.sub("", cell.source).splitlines()}
+    return secret - shown
+
+
+def run(
+    cells: list[Any],
+    answers: dict[str, str] | None = None,
+    *,
+    seed: int | None = None,
+    execution: str = "autograde",
+    put: Mapping[str, Mapping[str, Any]] | None = None,
+    without: Collection[str] = (),
+) -> Run:
+    """Run all code cells in one namespace.
+
+    Parameters
+    ----------
+    cells : list
+        The notebook's cells.
+    answers : dict, optional
+        Sources to run in place of those of the solution cells.
+    seed : int, optional
+        For other hidden inputs, as the judge sets it.
+    execution : str
+        What nbgrader sets NBGRADER_EXECUTION to. Errors in solution cells are passed over, as
+        it does; an error in a test cell that is not a report of checks is raised.
+    put : dict, optional
+        By cell, what a name stands for after the cell has run.
+    without : collection of str
+        Test cells to leave out.
+    """
+    answers, put = answers or {}, put or {}
+    names: dict[str, Any] = {"__name__": "__main__"}
+    result = Run()
+    # A notebook may set print options; they are those of this process.
+    settings = {"NBGRADER_EXECUTION": execution}
+    if seed is not None:
+        settings[SEED] = str(seed)
+    with mock.patch.dict("os.environ", settings), np.printoptions():
+        for cell in cells:
+            if cell.cell_type != "code" or cell.id in without:
+                continue
+            if is_grade(cell):
+                _run_tests(cell.id, cell.source, names, result)
+            else:
+                source = answers.get(cell.id, cell.source) if is_solution(cell) else cell.source
+                with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+                    exec(compile(source, f"<{cell.id}>", "exec"), names)
+                for name, value in put.get(cell.id, {}).items():
+                    names[name] = value.wrap(names[name]) if isinstance(value, Wrap) else value
+    plt.close("all")  # a kernel does so when it shows them
+    return result
+
+
+def _run_tests(cell_id: str, source: str, names: dict[str, Any], result: Run) -> None:
+    """Run a test cell; its score is the value of its last expression, as for nbgrader."""
+    *body, last = ast.parse(source).body
+    out = io.StringIO()
+    score = 0.0
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(compile(ast.Module(body, []), f"<{cell_id}>", "exec"), names)
+            value = eval(compile(ast.Expression(last.value), f"<{cell_id}>", "eval"), names)
+        score = value if value is not None else float("nan")
+    except ChecksFailed as failed:
+        out.write(str(failed))
+    result.scores[cell_id] = score
+    result.reports[cell_id] = out.getvalue()
+    result.parts[cell_id] = names["check"].parts

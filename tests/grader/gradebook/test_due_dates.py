@@ -1,0 +1,54 @@
+"""Times with their zones: what nbgrader reads wrongly is not believed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+from nbgrader.utils import parse_utc
+from traitlets.config import Config
+
+from grader.gradebook import due_dates
+
+LATE_IN_UTC = datetime(2026, 7, 2, 21, 59)
+ON_THE_CLOCK = datetime(2026, 7, 2, 23, 59)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-07-02T23:59+02:00",
+        "2026-07-02T23:59:00 +0200",
+        "2026-07-02 23:59:00 Europe/Berlin",
+        "2026-07-02 21:59:00.000000 UTC",
+        "2026-07-02 21:59",
+    ],
+)
+def test_a_zone_is_kept_as_nbgrader_does(text):
+    assert due_dates.read_time(text) == parse_utc(text) == LATE_IN_UTC
+
+
+def test_a_difference_after_a_space_is_in_hours_and_not_in_seconds():
+    text = "2026-07-02 23:59:00 +0200"
+    assert due_dates.read_time(text) == LATE_IN_UTC
+    assert parse_utc(text) == datetime(2026, 7, 2, 23, 55, 40)
+
+
+@pytest.mark.parametrize("text", ["2026-07-02 23:59:00 CEST", "2026-07-02 23:59 Berlin"])
+def test_a_zone_that_is_not_known_is_refused_where_nbgrader_takes_utc(text):
+    assert parse_utc(text) == ON_THE_CLOCK
+    with pytest.raises(ValueError, match=f"no time zone is called '{text.split()[-1]}'"):
+        due_dates.read_time(text)
+
+
+@pytest.mark.parametrize("text", ["soon", "2026-13-02 10:00 UTC", "9" * 400, "1-1-1 0:0 +9999"])
+def test_no_time(text):
+    with pytest.raises(ValueError, match=r"\w"):
+        due_dates.read_time(text)
+
+
+def test_times_are_told_in_the_zone_of_the_configuration():
+    zone = due_dates.zone_of(Config({"NbGraderAPI": {"timezone": "America/New_York"}}))
+    assert due_dates.told(LATE_IN_UTC, zone) == "2026-07-02 17:59 EDT (2026-07-02 21:59 UTC)"
+    assert due_dates.zone_of(Config()) == "UTC"
+    assert due_dates.told(LATE_IN_UTC, "Nowhere/At_all") == "2026-07-02 21:59 UTC"

@@ -1,0 +1,136 @@
+"""The gradebook in a real PostgreSQL server, which the tests start on this machine."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.gradebook import reading
+from grader.reporting.results import results
+from grader.running.pipeline import Run, autograde, local_workers
+from tests.grader.gradebook.rows import rows
+
+ASSIGNMENT = "dot-products"
+JUDGE = "tests.grader.running.fake_judge:grade_job"
+#: PostgreSQL refuses to run as root; Debian's package makes this user for it.
+USER = "postgres"
+
+
+def needed(found: object, reason: str) -> None:
+    """Skip the test without something that it needs; with CI=true, fail."""
+    if not found:
+        if os.environ.get("CI") == "true":
+            pytest.fail(reason)
+        pytest.skip(reason)
+
+
+def programs() -> Path | None:
+    """Return the folder of PostgreSQL's own programs, the newest there is."""
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    on_path = shutil.which("initdb")
+    return folders[-1].parent if folders else Path(on_path).resolve().parent if on_path else None
+
+
+def as_user(*command: object, folder: Path) -> None:
+    """Run a command as somebody who is not root."""
+    line = [str(part) for part in command]
+    if os.geteuid() == 0:
+        user = pwd.getpwnam(USER)
+        who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    else:
+        who = {}
+    done = subprocess.run(
+        line,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+        **who,
+    )
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of an empty database on a port of this machine."""
+    pytest.importorskip("psycopg", reason="psycopg is not installed (pip install '.[postgresql]').")
+    found = programs()
+    needed(found, "There is no PostgreSQL here (Debian: apt-get install postgresql).")
+    if os.geteuid() == 0:
+        needed(USER in {entry.pw_name for entry in pwd.getpwall()}, f"There is no user {USER}.")
+    # Others may not enter pytest's own folder.
+    folder = Path(subprocess.check_output(["mktemp", "--directory"], text=True).strip())
+    try:
+        if os.geteuid() == 0:
+            shutil.chown(folder, USER, USER)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        data = folder / "data"
+        as_user(
+            found / "initdb", "-D", data, "-U", "teacher", "-A", "trust", "-E", "UTF8",
+            "--no-locale", "--no-sync", folder=folder,
+        )  # fmt: skip
+        options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c fsync=off"
+        control = (found / "pg_ctl", "-D", data, "-w", "-t", "60")
+        as_user(*control, "-l", folder / "log", "-o", options, "start", folder=folder)
+        try:
+            yield f"postgresql+psycopg://teacher@127.0.0.1:{port}/postgres"
+        finally:
+            as_user(*control, "-m", "immediate", "stop", folder=folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path):
+    students = {f"s{number:02}": number / 20 for number in range(20)} | {"Zoë": 1.0}
+    for student, share in students.items():
+        path = tmp_path / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(str(share))
+        path.with_name("timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+    found = {}
+    for name, url in (("postgresql", server), ("sqlite", None)):
+        into = tmp_path / name
+        run = Run(ASSIGNMENT, tmp_path / "submitted", into, db_url=url, names={"Zoë": ("Zoë", "Ü")})
+        autograde(run, local_workers(run, 2, JUDGE))
+        found[name] = rows(run.db_url), results(run.db_url, into, ASSIGNMENT)
+    assert found["postgresql"][0] == found["sqlite"][0]
+    assert [(r.student, r.score, r.entry) for r in found["postgresql"][1]] == [
+        (r.student, r.score, r.entry) for r in found["sqlite"][1]
+    ]
+    assert len(found["postgresql"][1]) == len(students)
+
+    # A second run grades what has changed, and what fails leaves nothing.
+    changed = tmp_path / "submitted" / "s03" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    changed.write_text("no")
+    judged = []
+    run = Run(ASSIGNMENT, tmp_path / "submitted", tmp_path / "postgresql", db_url=server)
+    autograde(run, local_workers(run, 2, JUDGE), lambda progress: judged.append(progress.student))
+    assert judged == ["s03"]
+    entries = reading.entries(server, ASSIGNMENT)
+    assert set(entries) == set(students) - {"s03"}
+    assert reading.learners(server)["Zoë"].last_name == "Ü"
+
+
+def test_nbgraders_own_commands_use_it_too(server, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name,last_name\nsoren,Søren,Ødegård\n", encoding="utf-8")
+    nbgrader = Path(sys.executable).with_name("nbgrader")
+    for command in (["import", roster], ["list"]):
+        said = subprocess.run(
+            [nbgrader, "db", "student", *command, "--db", server],
+            cwd=Path(__file__).resolve().parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    assert "soren (Ødegård, Søren)" in said

@@ -1,0 +1,300 @@
+"""The rows that the writer enters are those that nbgrader's own steps enter."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import shutil
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
+from nbgrader.utils import determine_grade, is_grade, is_solution
+
+from grader.course import SOLUTIONS, configuration
+from grader.gradebook import reading
+from grader.gradebook.writing import Entered, GradebookWriter, LateRuleFailed, OtherCells
+from grader.judging.assignment_source import read_source
+from grader.judging.verdict import FAILED, GRADED, Verdict
+from grader.releasing.release import generate
+from tests.grader.gradebook.rows import rows
+
+# nbgrader's models make SQLAlchemy 2.1 remark on the order in which its own code adds rows.
+pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+
+ASSIGNMENT = "dot-products"
+SOURCE = (SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
+TESTS = [cell for cell in read_source(SOURCE).points if cell != "in-words"]
+DUE = datetime.datetime(2026, 3, 2, 12, 0)
+#: A penalty of a point an hour, for `c.AssignLatePenalties.plugin_class`.
+PENALTY = "tests.grader.running.late.PointAnHour"
+
+
+def verdict(student: str, answered: bool = True, share: float | None = 0.5) -> Verdict:
+    """Return a verdict: all answers given or none, and a share of the points, or errors."""
+    notebook = copy.deepcopy(read_source(SOURCE).stub)
+    for cell in notebook.cells:
+        if is_solution(cell) and answered:
+            cell.source += "\nanswer"
+        elif cell.cell_type == "code" and is_grade(cell):
+            if share is None:
+                output = nbformat.v4.new_output("error", ename="E", evalue="e", traceback=[])
+            else:
+                mark = repr(cell.metadata.nbgrader.points * share)
+                data = {"text/plain": mark}
+                output = nbformat.v4.new_output("execute_result", data=data, execution_count=1)
+            cell.outputs = [output]
+    scores = {
+        c.metadata.nbgrader.grade_id: determine_grade(c)[0] for c in notebook.cells if is_grade(c)
+    }
+    return Verdict(
+        ASSIGNMENT,
+        student,
+        GRADED,
+        scores={cell: float(score) for cell, score in scores.items() if score is not None},
+        points=read_source(SOURCE).points,
+        to_read=tuple(cell for cell, score in scores.items() if score is None),
+        notebook=nbformat.writes(notebook),
+    )
+
+
+def config(late: bool = False):
+    found = configuration()
+    if late:
+        found.AssignLatePenalties.plugin_class = PENALTY
+    return found
+
+
+def write(url: str, *batches: list[Entered], late: bool = False, source: bytes = SOURCE) -> None:
+    with GradebookWriter(url, ASSIGNMENT, source, config(late)) as writer:
+        for batch in batches:
+            writer.enter(batch)
+
+
+def stock(url: str, entered: Entered, late: bool = False) -> None:
+    """Enter a verdict with nbgrader's own steps."""
+    student = entered.verdict.student
+    with Gradebook(url, "attention") as book:
+        book.update_or_create_student(student)
+        when = {"timestamp": entered.timestamp} if entered.timestamp else {}
+        book.update_or_create_submission(ASSIGNMENT, student, **when)
+    names = {"notebook": ASSIGNMENT, "assignment": ASSIGNMENT, "student": student, "db_url": url}
+    graded = nbformat.reads(entered.verdict.notebook, as_version=4)
+    for step in (SaveAutoGrades, AssignLatePenalties):
+        step(config=config(late)).preprocess(graded, {"nbgrader": names})
+
+
+@pytest.fixture(scope="module")
+def empty_gradebooks(tmp_path_factory):
+    """Two files: our gradebook of the assignment, and the one that nbgrader makes of it."""
+    folder = tmp_path_factory.mktemp("gradebooks")
+    ours, theirs = folder / "ours.db", folder / "stock.db"
+    write(f"sqlite:///{ours}")
+    generate(ASSIGNMENT, folder / "released", db_url=f"sqlite:///{theirs}")
+    return ours, theirs
+
+
+@pytest.fixture
+def both(empty_gradebooks, tmp_path):
+    """The addresses of a copy of each."""
+    return [f"sqlite:///{shutil.copy(path, tmp_path)}" for path in empty_gradebooks]
+
+
+CLASS = [
+    Entered(verdict("ada")),
+    Entered(verdict("bo", share=None), DUE + datetime.timedelta(hours=3)),
+    Entered(verdict("cy", share=1.0), DUE - datetime.timedelta(hours=3)),
+    Entered(verdict("dee", answered=False, share=None)),
+    Entered(verdict("ed", share=1.0), DUE + datetime.timedelta(hours=3)),
+    Entered(verdict("flo", share=0.1), DUE + datetime.timedelta(hours=100)),
+]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_rows_are_those_of_nbgrader(both, late):
+    ours, theirs = both
+    assert rows(ours) == rows(theirs)
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    write(ours, CLASS[:2], CLASS[2:], late=late)
+    for entered in CLASS:
+        stock(theirs, entered, late)
+    found = rows(ours)
+    assert found == rows(theirs)
+    assert len(found["grade"]) == len(CLASS) * (len(TESTS) + 1)
+    penalties = [row for row in found["submitted notebook"] if not row.endswith("None)")]
+    assert len(penalties) == (3 if late else 0)
+
+
+def test_penalties_follow_the_deadline_extensions_and_the_rule(both):
+    ours, _ = both
+
+    def penalties(late: bool = True) -> dict[str, float]:
+        with GradebookWriter(ours, ASSIGNMENT, SOURCE, config(late)) as writer:
+            writer.renew_penalties()
+        found = reading.entries(ours, ASSIGNMENT)
+        return {s: entry.late_penalty for s, entry in found.items() if entry.late_penalty}
+
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    write(ours, CLASS, late=True)
+    before = {"ed": 3.0, "flo": pytest.approx(1.8)}  # no more than the points there are
+    assert penalties() == before
+    with Gradebook(ours, "attention") as book:
+        book.grant_extension(ASSIGNMENT, "ed", hours=2)
+    assert penalties() == before | {"ed": 1.0}
+    assert reading.entries(ours, ASSIGNMENT)["ed"].seconds_late == 3600
+    assert penalties(late=False) == {}
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE - datetime.timedelta(hours=5))
+    assert penalties() == before | {"cy": 2.0, "ed": 6.0}
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=None)
+    assert penalties() == {}
+    assert reading.due(ours, ASSIGNMENT) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "told"),
+    [
+        (
+            "tests.grader.running.late.Broken",
+            "Broken, raised ZeroDivisionError: no days, for bo, who was",
+        ),
+        (
+            "tests.grader.running.late.Nowhere",
+            "nbgrader_config.py names in c.AssignLatePenalties.plugin_",
+        ),
+    ],
+)
+def test_a_rule_for_late_work_that_does_not_work_is_told(both, rule, told):
+    ours, _ = both
+    with Gradebook(ours, "attention") as book:
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    before = rows(ours)
+    broken = config()
+    broken.AssignLatePenalties.plugin_class = rule
+    with (
+        pytest.raises(LateRuleFailed, match=told),
+        GradebookWriter(ours, ASSIGNMENT, SOURCE, broken) as writer,
+    ):
+        writer.enter(CLASS[:2])
+    assert rows(ours) == before
+
+
+def test_a_person_s_scores_and_comments_stay_and_are_to_be_read_again(both):
+    ours, theirs = both
+    write(ours, CLASS)
+    for entered in CLASS:
+        stock(theirs, entered)
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+            grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 1.5, 0.5, False
+            book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
+            grade = book.find_grade("softmax-tests", ASSIGNMENT, ASSIGNMENT, "bo")
+            grade.manual_score, grade.needs_manual_grade = 3.0, False
+            book.db.commit()
+    again = [Entered(verdict("ada", share=1.0)), Entered(verdict("bo", share=0.0))]
+    write(ours, again)
+    for entered in again:
+        stock(theirs, entered)
+    assert rows(ours) == rows(theirs)
+    entry = reading.entries(ours, ASSIGNMENT)["ada"]
+    assert entry.comments["in-words"] == "Good."
+    assert entry.to_read == ["in-words"]
+
+
+def test_what_a_person_gave_for_an_answer_that_is_gone_goes(both):
+    ours, _ = both
+    write(ours, [Entered(verdict("ada"))])
+    with Gradebook(ours, "attention") as book:
+        book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_score = 2.0
+        book.db.commit()
+    gone = verdict("ada", answered=False)
+    write(ours, [Entered(Verdict(**{**vars(gone), "missing": ("in-words",)}))])
+    entry = reading.entries(ours, ASSIGNMENT)["ada"]
+    assert entry.scores["in-words"] == 0.0
+    assert entry.to_read == []
+
+
+def test_a_failed_verdict_leaves_no_row_of_an_earlier_one(both):
+    ours, theirs = both
+    write(ours, CLASS[:3])
+    write(ours, [Entered(Verdict(ASSIGNMENT, "bo", FAILED, reason="empty"))])
+    for entered in CLASS[:3:2]:
+        stock(theirs, entered)
+    with Gradebook(theirs, "attention") as book:
+        book.add_student("bo")
+    assert rows(ours) == rows(theirs)
+
+
+def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_back(both):
+    ours, theirs = both
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    write(ours, CLASS, late=True)
+    for entered in CLASS:
+        stock(theirs, entered, late=True)
+    for url in both:
+        with Gradebook(url, "attention") as book:
+            grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+            grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 1.5, 0.5, False
+            book.find_comment("softmax", ASSIGNMENT, ASSIGNMENT, "bo").manual_comment = "Good."
+            book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, "cy").flagged = True
+            book.db.commit()
+            book.grant_extension(ASSIGNMENT, "ed", days=2)
+    by_hand = ["ada", "bo", "cy", "ed"]
+    failed = [Entered(Verdict(ASSIGNMENT, student, FAILED)) for student in (*by_hand, "dee")]
+    write(ours, failed[:2], failed[2:], late=True)
+
+    found = reading.entries(ours, ASSIGNMENT)
+    assert set(found) == {*by_hand, "flo"}
+    assert found["flo"].judged
+    for student in by_hand:
+        entry = found[student]
+        assert not entry.judged
+        assert sorted(entry.to_read) == sorted(entry.points)  # nothing of it is graded
+        assert entry.scores == ({"in-words": 2.0} if student == "ada" else {})
+        assert entry.comments == ({"softmax": "Good."} if student == "bo" else {})
+
+    # With nbgrader, which keeps all of it, nothing has happened in between.
+    again = [Entered(verdict(entered.verdict.student, share=0.25)) for entered in CLASS]
+    write(ours, again, late=True)
+    for entered in again:
+        stock(theirs, entered, late=True)
+    assert rows(ours) == rows(theirs)
+
+
+def test_a_batch_is_entered_whole_or_not_at_all(both):
+    ours, _ = both
+    before = rows(ours)
+    broken = Verdict(**{**vars(verdict("bo")), "notebook": "no JSON"})
+    with pytest.raises(ValueError, match="Expecting value"):
+        write(ours, [Entered(verdict("ada")), Entered(broken)])
+    assert rows(ours) == before
+
+
+def test_names_and_who_has_a_submission(both):
+    ours, _ = both
+    with GradebookWriter(ours, ASSIGNMENT, SOURCE, config()) as writer:
+        writer.enter_names({"ada": ("Ada", "Lovelace"), "zoe": ("Zoë", "")})
+        writer.enter(CLASS[:2])
+        assert writer.students() == {"ada", "bo"}
+    assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "")
+
+
+def test_a_changed_test_is_entered_and_a_new_cell_after_grading_is_told(both):
+    ours, _ = both
+    write(ours, CLASS[:1])
+    notebook = nbformat.reads(SOURCE.decode(), as_version=4)
+    cell = next(c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade"))
+    cell.source = "# harder\n" + cell.source
+    write(ours, source=nbformat.writes(notebook).encode())
+    assert any("# harder" in row for row in rows(ours)["source cells"])
+    cell.metadata.nbgrader.grade_id = "another"
+    with pytest.raises(OtherCells, match="Cannot add or remove cells for notebook"):
+        write(ours, source=nbformat.writes(notebook).encode())

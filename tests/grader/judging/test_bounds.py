@@ -1,0 +1,128 @@
+"""Judging a test cell takes no more memory and time than it may, and what stops it is told."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import resource
+import signal
+import sys
+import threading
+
+import nbformat
+import pytest
+
+from grader.course import SOLUTIONS
+from grader.judging.bounds import TookTooMuch, bounded
+from grader.judging.judge import grade
+from grader.judging.verdict import REMARKS
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.warm_process import Sandbox
+from tests.grader.sandbox.probes import need_bubblewrap, printed
+
+ASSIGNMENT = "dot-products"
+SMALL = Limits(result_mib=1)  # so the room is 132 MiB
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
+
+
+def state() -> tuple[object, ...]:
+    limits = resource.getrlimit(resource.RLIMIT_DATA)
+    return limits, signal.getsignal(signal.SIGPROF), signal.getitimer(signal.ITIMER_PROF)
+
+
+def never_end() -> None:
+    while True:
+        with contextlib.suppress(Exception):
+            while True:
+                pass
+
+
+def test_what_stays_within_is_left_alone():
+    before = state()
+    with bounded(SMALL):
+        assert state() != before
+        assert len(bytearray(100 * 2**20)) == 100 * 2**20
+    assert state() == before
+
+
+def test_too_much_memory_is_told_and_what_was_before_is_again():
+    before = state()
+    with pytest.raises(TookTooMuch, match=r"^it took more than 132 MiB of memory$"), bounded(SMALL):
+        bytearray(2**30)
+    assert state() == before
+    assert len(bytearray(300 * 2**20)) == 300 * 2**20
+
+
+def test_a_larger_result_gets_more_room():
+    with bounded(Limits(result_mib=100)):
+        assert len(bytearray(300 * 2**20)) == 300 * 2**20
+
+
+def test_what_does_not_end_is_stopped_whatever_it_catches():
+    before = state()
+    words = r"^it took more than 0.1 s of the processor's time$"
+    with pytest.raises(TookTooMuch, match=words), bounded(SMALL, seconds=0.1):
+        never_end()
+    assert state() == before
+
+
+def test_in_another_thread_memory_is_bounded_and_time_is_not():
+    said = []
+
+    def work() -> None:
+        try:
+            with bounded(SMALL, seconds=0.01):
+                sum(range(10**6))
+                bytearray(2**30)
+        except TookTooMuch as stopped:
+            said.append(str(stopped))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert said == ["it took more than 132 MiB of memory"]
+
+
+def test_a_sandbox_that_starts_meanwhile_is_not_bound_by_it():
+    need_bubblewrap()
+    source = "import resource\nprint(resource.getrlimit(resource.RLIMIT_DATA)[0])"
+    unbound = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    with bounded(SMALL), Sandbox(SMALL) as sandbox, sandbox.session() as session:
+        assert resource.getrlimit(resource.RLIMIT_DATA)[0] != unbound
+        assert printed(session, source) == f"{unbound}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("bytearray(2**31)", "it took more than 132 MiB of memory"),
+        ("while True: pass", "it took more than 0.5 s of the processor's time"),
+    ],
+)
+def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark_and_the_rest_goes_on(
+    line, told, monkeypatch
+):
+    """The line stands for a condition that meets an answer nobody thought of."""
+    need_bubblewrap()
+    monkeypatch.setattr("grader.judging.judge.bounded", functools.partial(bounded, seconds=0.5))
+    notebook = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
+    cell = next(cell for cell in notebook.cells if cell.id == "softmax-tests")
+    cell.source = f"{line}\n{cell.source}"
+    source = nbformat.writes(notebook).encode()
+    with Sandbox(SMALL) as sandbox:
+        verdict = grade(
+            source,
+            source,
+            assignment=ASSIGNMENT,
+            student="ada",
+            seed=1,
+            limits=SMALL,
+            sandbox=sandbox,
+        )
+    remark = f"The cell softmax-tests has no points: judging it was stopped, {told}."
+    assert remark in verdict.remarks
+    assert verdict.status == REMARKS
+    lost = {name for name, score in verdict.scores.items() if score < verdict.points[name]}
+    assert lost == {"softmax-tests"}
+    assert verdict.scores["softmax-tests"] == 0

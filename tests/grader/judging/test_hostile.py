@@ -1,0 +1,138 @@
+"""No hostile notebook gains a point, reads a secret, harms anything or leaves anything alive.
+
+And each is told why.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+
+import nbformat
+import pytest
+
+from grader.course import SOLUTIONS
+from grader.judging.verdict import FAILED, Verdict
+from grader.running.local_workers import GRADE_JOB, LocalWorkers
+from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
+from tests.grader.judging.court import (
+    ASSIGNMENT,
+    MOST_MEMORY,
+    Court,
+    filled_in,
+    honest_answers,
+    without_time,
+)
+from tests.grader.judging.hostile import DAMAGE, EXHAUSTION, HOSTILE, PROTOCOL
+
+#: Long enough that only what never ends is stopped for its time, on a slow machine too.
+PATIENT = Limits(
+    call_seconds=20.0,
+    cell_seconds=40.0,
+    submission_seconds=120.0,
+    memory_mib=512,
+    processes=24,
+    disk_mib=8,
+    output_kib=64,
+)
+SHORT = replace(PATIENT, call_seconds=1.0, cell_seconds=2.0, submission_seconds=8.0)
+GRACE = 6.0  # seconds for what comes after a submission's time
+
+
+@pytest.fixture(scope="module")
+def courts():
+    """Two courts, by whether what comes before them is endless."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTN_LIB_TEST_SECRET", "s3cret")
+        courts = {endless: Court(limits) for endless, limits in ((True, SHORT), (False, PATIENT))}
+        yield courts
+        for court in courts.values():
+            court.pool.shutdown()
+
+
+@pytest.fixture(scope="module")
+def honest(root):
+    """An honest notebook's answers."""
+    return honest_answers(root)
+
+
+@pytest.fixture(scope="module")
+def at_first(courts, honest):
+    """What an honest notebook gets before any hostile one was seen, by court."""
+    return {name: without_time(court.judge(honest)) for name, court in courts.items()}
+
+
+def said(verdict: Verdict) -> str:
+    """Return all that a verdict says, remarks, outputs and reports."""
+    texts = [verdict.reason, *verdict.remarks]
+    if verdict.notebook:
+        for cell in nbformat.reads(verdict.notebook, as_version=4).cells:
+            for output in cell.get("outputs", []):
+                texts += [output.get("text", ""), output.get("ename", "")]
+                texts += [output.get("evalue", ""), *output.get("traceback", [])]
+                texts += [output.get("data", {}).get("text/plain", "")]
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(texts))
+
+
+def test_there_are_at_least_a_hundred():
+    assert len(HOSTILE) >= 100
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_it_gains_nothing_and_is_told_why(name, courts, honest, at_first):
+    hostile = HOSTILE[name]
+    court = courts[hostile.endless]
+    begun = time.monotonic()
+    verdict = court.judge(hostile.by_cell)
+    seconds = time.monotonic() - begun
+    text = said(verdict)
+    assert verdict.status != FAILED, verdict.reason
+    assert verdict.score == hostile.score, text[:2000]
+    assert hostile.says in text, text[:2000]
+    assert bool(verdict.remarks) or not hostile.remark, text[:2000]
+    assert seconds < court.limits.submission_seconds + GRACE
+    assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
+    assert b"s3cret" not in verdict.notebook.encode()  # which every encoding can write
+    assert "s3cret" not in verdict.to_json()
+    assert court.is_quiet()
+    assert court.most_memory() < MOST_MEMORY
+    if name in {**DAMAGE, **EXHAUSTION, **PROTOCOL}:
+        assert without_time(court.judge(honest)) == at_first[hostile.endless]
+
+
+BESIDE = [
+    "every processor, by many processes",
+    "processes without end",
+    "memory in many processes",
+    "shared memory that it lets go of",
+    "a full disk",
+    "all processes killed",
+]
+
+
+def test_an_honest_notebook_beside_a_hostile_one_gets_what_it_gets_alone(honest, root):
+    """Two at once, in the workers of a real run."""
+    source = (SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
+
+    def job(answers: Mapping[str, str]) -> dict[str, object]:
+        submitted = filled_in(answers)
+        names = {"source": source, "submitted": submitted, "assignment": ASSIGNMENT}
+        settings = {"student": "ada", "limits": asdict(PATIENT), "isolation": BUBBLEWRAP}
+        return names | settings | {"remarks": []}
+
+    jobs = {"alone": job(honest)}
+    for name in BESIDE:
+        jobs[name] = job(HOSTILE[name].by_cell)
+        jobs |= {f"{name}, beside it {number}": job(honest) for number in range(2)}
+    with LocalWorkers(GRADE_JOB, 2) as workers:
+        verdicts = {
+            done.name: Verdict.from_json(done.result)
+            for some in (["alone"], [name for name in jobs if name != "alone"])
+            for done in workers.run((name, jobs[name]) for name in some)
+        }
+    alone = without_time(verdicts["alone"])
+    assert verdicts["alone"].score == 14
+    assert {n for n in jobs if n not in BESIDE and without_time(verdicts[n]) != alone} == set()
+    assert {n for n in BESIDE if verdicts[n].score or verdicts[n].status == FAILED} == set()

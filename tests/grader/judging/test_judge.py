@@ -1,0 +1,273 @@
+"""The judge gives honest work what it earns, and says in words what went wrong."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+
+import nbformat
+import pytest
+from nbgrader.utils import determine_grade, is_grade, is_solution
+
+from grader.judging import judge as judge_module
+from grader.judging.judge import CourseError, _checked_mark, grade, seed_of
+from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
+from grader.releasing.answer_files import fill, read_answers
+from grader.releasing.release import generate
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.warm_process import Sandbox
+
+ASSIGNMENT = "dot-products"
+LIMITS = Limits(call_seconds=1.0, cell_seconds=2.0, submission_seconds=20.0)
+
+
+@pytest.fixture(scope="module")
+def sandbox():
+    with Sandbox(LIMITS) as warm:
+        yield warm
+
+
+@pytest.fixture(scope="module")
+def source(root) -> bytes:
+    return (root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    return nbformat.read(generate(ASSIGNMENT, tmp_path_factory.mktemp("released")), as_version=4)
+
+
+@pytest.fixture
+def judged(sandbox, source, released):
+    """A function from answers by cell to the verdict on them."""
+
+    def verdict(answers, student="ada", seed=1, change=lambda notebook: None) -> Verdict:
+        notebook = nbformat.from_dict(json.loads(json.dumps(released)))
+        fill(notebook, {"learner-id": 'learner_id = "ada"'} | dict(answers))
+        change(notebook)
+        return grade(
+            source,
+            nbformat.writes(notebook).encode(),
+            assignment=ASSIGNMENT,
+            student=student,
+            seed=seed,
+            limits=LIMITS,
+            sandbox=sandbox,
+        )
+
+    return verdict
+
+
+@pytest.fixture(scope="module")
+def right(source):
+    """The reference answers by cell."""
+    cells = nbformat.reads(source.decode(), as_version=4).cells
+    return {cell.id: cell.source for cell in cells if is_solution(cell)}
+
+
+def sample(root):
+    with (root / "tests/sample_class/expected.csv").open(encoding="utf-8", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+class TestHonest:
+    def test_right_answers_have_full_marks(self, judged, right):
+        verdict = judged(right)
+        assert verdict.status == GRADED
+        assert verdict.remarks == ()
+        assert verdict.score == 18
+        assert verdict.to_read == ("in-words",)
+        assert sum(verdict.points.values()) == 20
+        assert verdict.mistakes == ()
+
+    def test_the_stub_has_none(self, judged):
+        verdict = judged({})
+        assert verdict.scores == dict.fromkeys(verdict.points, 0.0)
+        assert verdict.status == GRADED
+
+    def test_the_sample_class_has_the_scores_of_stock_nbgrader(self, judged, root):
+        for student, row in sample(root).items():
+            answers = read_answers(root / f"tests/sample_class/answers/{student}.py")
+            verdict = judged(answers, student=student)
+            wanted = {cell: float(row[cell]) for cell in verdict.points if row[cell]}
+            assert dict(verdict.scores) == wanted, (student, verdict)
+            assert list(verdict.mistakes) == row["mistakes"].split(), student
+
+    def test_nbgrader_reads_the_same_scores_from_the_notebook(self, judged, root):
+        answers = read_answers(root / "tests/sample_class/answers/divides-by-d-k.py")
+        verdict = judged(answers, student="divides-by-d-k")
+        notebook = nbformat.reads(verdict.notebook, as_version=4)
+        nbformat.validate(notebook)
+        read = {
+            c.metadata.nbgrader.grade_id: determine_grade(c)[0]
+            for c in notebook.cells
+            if is_grade(c)
+        }
+        assert {cell: score for cell, score in read.items() if score is not None} == verdict.scores
+
+    def test_the_same_seed_gives_the_same_notebook_and_another_another(self, judged):
+        answers = {"softmax": "def softmax(scores):\n    return scores"}
+        one, again, other = (judged(answers, seed=seed) for seed in (1, 1, 2))
+        assert one.notebook == again.notebook != other.notebook
+        assert one.scores == other.scores
+
+    def test_the_record_says_what_the_grade_depends_on(self, judged):
+        record = judged({}, seed=7).record
+        assert record["seed"] == 7
+        assert len(record["source"]) == len(record["submission"]) == 64
+        assert set(record["versions"]) == {"python", "attn_lib", "numpy", "nbgrader"}
+        assert record["isolation"] == "bubblewrap"
+        assert 0 < record["seconds"] < 20
+
+    def test_a_verdict_survives_its_journey(self, judged):
+        verdict = judged({})
+        assert Verdict.from_json(verdict.to_json()) == verdict
+
+
+class TestStopped:
+    def test_a_function_that_hangs_loses_its_points_and_no_others(self, judged, right):
+        verdict = judged(right | {"softmax": "def softmax(scores):\n    while True: pass"})
+        assert verdict.scores["score-matrix-tests"] == 2
+        assert verdict.scores["softmax-tests"] == 0
+        assert verdict.scores["attention-tests"] == 0
+        assert verdict.scores["shapes-tests"] == 2
+        assert "did not return within 1 s" in verdict.notebook
+        assert verdict.remarks == (
+            "softmax was stopped: it did not return within 1 s.",
+            "attention was stopped: it did not return within 1 s.",  # it calls softmax
+        )
+        assert verdict.status == REMARKS
+
+    def test_a_cell_that_hangs_is_told_with_its_limit(self, judged, right):
+        verdict = judged(right | {"softmax": right["softmax"] + "\nimport time\ntime.sleep(60)"})
+        assert verdict.remarks == ("The cell softmax was stopped: it did not return within 2 s.",)
+        assert verdict.score == 18
+
+    def test_a_cell_that_ends_the_process_is_left_out_and_the_rest_goes_on(self, judged, right):
+        answer = right["softmax"] + "\nimport os\nos._exit(3)"
+        verdict = judged(right | {"softmax": answer})
+        assert verdict.status == REMARKS
+        assert any("The cell softmax was stopped" in remark for remark in verdict.remarks)
+        assert verdict.scores["score-matrix-tests"] == 2
+        assert verdict.scores["softmax-tests"] == verdict.scores["attention-tests"] == 0
+        assert verdict.scores["by-hand-tests"] == 4
+
+    def test_when_the_time_is_used_up_the_rest_is_not_run(self, source, released, right):
+        limits = Limits(cell_seconds=9.0, submission_seconds=5.0)
+        notebook = nbformat.from_dict(json.loads(json.dumps(released)))
+        slow = {"softmax": right["softmax"] + "\nimport time\ntime.sleep(5.1)"}
+        fill(notebook, {cell: (right | slow)[cell] for cell in right if cell != "in-words"})
+        with Sandbox(limits) as sandbox:
+            verdict = grade(
+                source,
+                nbformat.writes(notebook).encode(),
+                assignment=ASSIGNMENT,
+                student="ada",
+                seed=1,
+                limits=limits,
+                sandbox=sandbox,
+            )
+        assert any("Nothing more was run" in remark for remark in verdict.remarks)
+        assert verdict.scores["score-matrix-tests"] == 2
+        assert verdict.scores["by-hand-tests"] == 0
+        assert verdict.record["seconds"] < 10
+
+
+class TestRemarks:
+    def test_another_learners_id_is_told(self, judged, right):
+        verdict = judged(right, student="grace")
+        assert verdict.remarks == ("The notebook's learner_id is 'ada', the student's id 'grace'.",)
+        assert verdict.score == 18
+
+    def test_what_cannot_be_read_fails_in_words(self, sandbox, source):
+        verdict = grade(
+            source,
+            b'{"cells": [',
+            assignment=ASSIGNMENT,
+            student="ada",
+            seed=1,
+            limits=LIMITS,
+            sandbox=sandbox,
+        )
+        assert verdict.status == FAILED
+        assert "notebook" in verdict.reason
+        assert verdict.scores == {}
+        assert sum(verdict.points.values()) == 20
+
+
+class TestMarks:
+    @pytest.mark.parametrize(
+        "mark", [float("nan"), float("inf"), -0.5, 2.5, True, "2.0", None, 2, [2.0]]
+    )
+    def test_only_a_number_within_the_points_is_a_mark(self, mark):
+        with pytest.raises(CourseError, match="expected a number from 0 to its 2 points"):
+            _checked_mark(mark, 2.0, "softmax-tests")
+
+    @pytest.mark.parametrize("mark", [0.0, 0.5, 2.0])
+    def test_a_mark(self, mark):
+        assert _checked_mark(mark, 2.0, "softmax-tests") == mark
+
+    @pytest.mark.parametrize(
+        ("last", "told"),
+        [
+            ("float('nan')", "gave nan; expected a number from 0 to its 2 points"),
+            ("1 / 0", "raised ZeroDivisionError"),
+            ("x = 2.0", "expected its mark, check.finish(), in the last line"),
+            ("None", "gave None"),
+        ],
+    )
+    def test_a_fault_of_a_test_cell_is_for_the_instructor(self, last, told, sandbox, source):
+        changed = with_first_test(source, lambda test: test.replace("check.finish()", last))
+        with pytest.raises(CourseError, match=re.escape(told)) as fault:
+            grade_with(sandbox, changed, changed)
+        assert str(fault.value).startswith("the test cell score-matrix-tests ")
+
+    def test_a_fault_that_one_submission_alone_meets_fails_that_one(self, sandbox, source):
+        trap = "assert globals().get('learner_id') != 'eve', 'no eve'\n"
+        changed = with_first_test(source, lambda test: trap + test)
+        assert grade_with(sandbox, changed, changed).status == GRADED
+
+        def by_eve(notebook):
+            cell = next(cell for cell in notebook.cells if cell.id == "learner-id")
+            cell.source = "learner_id = 'eve'"
+
+        verdict = grade_with(sandbox, changed, with_change(changed, by_eve))
+        assert (verdict.status, verdict.scores) == (FAILED, {})
+        assert verdict.reason.startswith(
+            "the test cell score-matrix-tests raised AssertionError: no eve. The model answers "
+        )
+
+
+def with_change(source: bytes, change) -> bytes:
+    """Return a notebook with a change."""
+    notebook = nbformat.reads(source.decode(), as_version=4)
+    change(notebook)
+    return nbformat.writes(notebook).encode()
+
+
+def with_first_test(source: bytes, change) -> bytes:
+    """Return an instructor's notebook with a change of the text of its first test cell."""
+
+    def change_cell(notebook):
+        cell = next(cell for cell in notebook.cells if cell.id == "score-matrix-tests")
+        cell.source = change(cell.source)
+
+    return with_change(source, change_cell)
+
+
+def grade_with(sandbox: Sandbox, source: bytes, submitted: bytes) -> Verdict:
+    return grade(
+        source,
+        submitted,
+        assignment=ASSIGNMENT,
+        student="ada",
+        seed=1,
+        limits=LIMITS,
+        sandbox=sandbox,
+    )
+
+
+def test_seeds_differ_between_submissions():
+    assert len({seed_of(str(number).encode()) for number in range(1000)}) == 1000
+    assert judge_module.versions()["nbgrader"] == "0.9.6"

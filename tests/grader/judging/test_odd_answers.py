@@ -1,0 +1,106 @@
+"""Whatever an answer is, a test cell has a finding for it and no fault of its own."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from attn_lib.course.checks import Checks
+from attn_lib.course.checks.drawings import Curve, Drawing
+from attn_lib.course.checks.observation import Observation, StandIn
+from grader.course import SOLUTIONS, assignments
+from grader.judging.assignment_source import read_source
+from grader.judging.judge import LEARNER_ID, _judge_cell
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.wire import Opaque
+
+CURVE = Curve("", np.zeros((2, 0)), np.array(1j))
+
+#: Values as they come over the wire, out of a hostile process too.
+ODD = {
+    "None": None,
+    "an ellipsis": ...,
+    "no text": "",
+    "half a character": "\ud800",
+    "a long text": "Likely cause: \x1b[2J " * 10_000,
+    "NaN": float("nan"),
+    "a long number": 2**2000,
+    "a complex number": 1j,
+    "an empty list": [],
+    "lists of no shape": [[1.0], [2.0, 3.0], "x"],
+    "a dict": {"shape": (1,)},
+    "an empty array": np.zeros((0, 3)),
+    "an array of many axes": np.zeros((1,) * 30),
+    "an array of eighty bits": np.frombuffer(bytes(8) + b"\xff\x7f" + bytes(6), np.longdouble),
+    "a complex array": np.full(3, 1j),
+    "an object": Opaque.named("ndarray"),
+    "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
+    "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
+}
+
+
+class Gives(StandIn):
+    """A function that gives the same whatever it is called with, or each time something else."""
+
+    def __init__(self, *results: object) -> None:
+        self.results = list(results)
+
+    def observe(self, args, *, own_work=True) -> Observation:
+        self.results.append(self.results.pop(0))
+        return Observation(self.results[-1])
+
+
+@pytest.mark.parametrize("assignment", assignments())
+def test_what_a_test_cell_saw_is_gone_after_it(assignment):
+    """At once, not when Python next looks for what holds itself."""
+    source = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes())
+    gc.collect()
+    gc.disable()
+    try:
+        for cell in filter(source.is_test, source.stub.cells):
+            answers = {name: np.ones(7) for name in source.names} | {LEARNER_ID: "ada"}
+            seen = [weakref.ref(value) for value in answers.values() if not isinstance(value, str)]
+            _judge_cell(cell, answers, 1, 1, Limits())
+            answers.clear()
+            assert [value() for value in seen] == [None] * len(seen)
+    finally:
+        gc.enable()
+
+
+def test_a_condition_is_not_asked_of_what_has_another_form():
+    asked = []
+    check = Checks({"rows": np.zeros((5, 0)), "other": 1.0})
+    check.part("rows", points=1)
+    check.form("rows", (4,))
+    check.holds("rows", asked.append, "each row occurs once.")
+    check.holds("other", lambda other: other < 0, "it is negative.")
+    check.part("rows again, of any form", points=1)
+    check.holds("rows", lambda rows: rows.shape == (5, 0), "there are five.")
+    assert asked == []
+    first, second = check.parts
+    assert [result.message for result in first.results] == [
+        "expected shape (4,), got (5, 0).",
+        "it is negative.",
+    ]
+    assert second.passed
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NaN is not compared in vain
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("assignment", assignments())
+def test_it_earns_no_full_marks_and_breaks_nothing(assignment, name):
+    source = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes())
+    odd = ODD[name]
+    functions = Gives(odd, 1.0), Gives(1.0, 2.0, odd)  # an estimate is asked three times
+    for answer, learner_id in ((odd, odd), *((function, "ada") for function in functions)):
+        answers = dict.fromkeys(source.names, answer) | {LEARNER_ID: learner_id}
+        for cell in filter(source.is_test, source.stub.cells):
+            (output,) = _judge_cell(cell, answers, 1, 1, Limits())[-1:]
+            if output.output_type == "error":
+                assert len(output.evalue) < 60_000
+            else:  # an empty drawing may have its labels
+                mark = float(output.data["text/plain"])
+                assert 0 < mark < cell.metadata.nbgrader.points, cell.metadata.nbgrader.grade_id

@@ -1,0 +1,298 @@
+"""Feedback: what a student reads, without hidden tests and without anything active."""
+
+from __future__ import annotations
+
+import copy
+import html
+import re
+import time
+from html.parser import HTMLParser
+
+import nbformat
+import pytest
+from nbgrader.utils import is_solution
+
+from grader.course import SOLUTIONS
+from grader.gradebook.reading import Entry
+from grader.judging.assignment_source import read_source
+from grader.reporting.feedback import write_feedback
+from grader.reporting.feedback_page import POLICY, digest_of, feedback_job
+from grader.reporting.results import Result
+from grader.reporting.sanitizer import TAGS, TooDeep, sanitised
+
+ASSIGNMENT = "dot-products"
+SOURCE = read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
+PNG = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJg"
+    "gg=="
+)
+
+ACTIVE = [
+    "<script>alert(1)</script>",
+    "<ScRiPt src=//example.org/x.js></sCrIpT >",
+    "<img src=x onerror=alert(1)>",
+    "<img src='https://example.org/pixel.png'>",
+    "<img src='//example.org/pixel.png'>",
+    "<img src='file:///etc/hostname'>",
+    "<img src='data:image/svg+xml;base64,PHN2Zz4='>",
+    "<img srcset='https://example.org/a.png 1x'>",
+    "<a href='javascript:alert(1)'>a</a>",
+    "<a href='JaVa&#x09;Script:alert(1)'>a</a>",
+    "<a href='&#1;javascript:alert(1)'>a</a>",
+    "<a href='data:text/html,<script>alert(1)</script>'>a</a>",
+    "<a href='vbscript:x' onclick='x()' ping='https://example.org'>a</a>",
+    "<iframe src='https://example.org'></iframe><iframe srcdoc='<script>1</script>'>",
+    "<object data='x.swf'></object><embed src='x.swf'><applet code=x>",
+    "<link rel=stylesheet href='https://example.org/x.css'>",
+    "<style>body { background: url(https://example.org/x) } @import '//example.org/y';</style>",
+    "<p style='background: url(https://example.org/x); position: fixed; color: red'>a</p>",
+    "<meta http-equiv=refresh content='0; url=https://example.org'><base href='https://a.org'>",
+    "<form action='https://example.org'><input autofocus onfocus=alert(1)><button>x</form>",
+    "<svg onload=alert(1)><script>alert(1)</script><use href='https://example.org/#a'/></svg>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></table></math>",
+    "<svg><style><img src=x onerror=alert(1)></style></svg>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<video src='https://example.org/x.mp4' onplay=x></video><audio src=x><source src=//a.org>",
+    "<details open ontoggle=alert(1)>a</details><body onload=alert(1)>",
+    "<!--[if gte IE 4]><script>alert(1)</script><![endif]--><!-- <img src=x onerror=1> -->",
+    "</body></html><script>alert(1)</script>",
+    "<x onclick=alert(1) style='behavior:url(x)'>a</x>",
+    "<a href='https://example.org' target='_blank' onmouseover='x'>fine</a>",
+]
+
+
+class _Finder(HTMLParser):
+    """What of a page is active or asks another host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.problems: list[str] = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in TAGS:
+            self.problems.append(tag)
+        for name, value in attributes:
+            value = re.sub(r"[\x00-\x20]", "", value or "").lower()
+            if name.startswith("on") or name in {"srcset", "ping", "srcdoc", "action", "target"}:
+                self.problems.append(f"{tag} {name}")
+            if name == "href" and not re.match(r"https?://|mailto:|#", value):
+                self.problems.append(f"{tag} href {value}")
+            if name == "src" and not re.match(r"data:image/(?:png|jpeg|gif);base64,", value):
+                self.problems.append(f"{tag} src {value}")
+            if name == "style" and re.search(r"url|position|expression|behavior", value):
+                self.problems.append(f"{tag} style {value}")
+
+    def handle_comment(self, data):
+        self.problems.append(f"comment {data}")
+
+
+def problems(page: str) -> list[str]:
+    """Return what of a page's body is active or asks another host."""
+    finder = _Finder()
+    finder.feed(page[page.index("<body") :] if "<body" in page[1:] else page)
+    finder.close()
+    return finder.problems
+
+
+@pytest.mark.parametrize("piece", ACTIVE)
+def test_the_pieces_are_active_as_they_are(piece):
+    assert problems(piece)
+
+
+@pytest.mark.parametrize("piece", ACTIVE)
+def test_nothing_active_is_left(piece):
+    clean = sanitised(f"<p>before</p>{piece}<p>after</p>")
+    assert problems(clean) == []
+    assert clean.startswith("<p>before</p>")
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<p>a <em>b</em> <code>c</code></p>",
+        f'<img src="data:image/png;base64,{PNG}" alt="a plot">',
+        '<a href="https://example.org">a</a>',
+        '<a href="#top">a</a>',
+        '<table><thead><tr><th scope="col">a</th></tr></thead></table>',
+        "<details open><summary>a</summary>b</details>",
+        '<span class="ansi-red-fg">a</span>',
+        '<p style="text-align: center;">a</p>',
+        "<pre>expected shape (1, 3), got (3, 1). 1 &lt; 2 &amp; 3</pre>",
+    ],
+)
+def test_what_only_shows_stays(piece):
+    assert sanitised(piece) == piece
+
+
+@pytest.mark.parametrize("piece", ["<script></script>", "<!--", "</p>", "&", "<"])
+def test_a_flood_is_cleaned(piece):
+    begun = time.monotonic()
+    assert problems(sanitised(piece * 20_000)) == []
+    assert time.monotonic() - begun < 30
+
+
+@pytest.mark.parametrize("piece", ["<div>", "<b><p>", "<style>"])
+def test_a_flood_of_tags_in_tags_is_refused(piece):
+    with pytest.raises(TooDeep, match=r"at most 600 tags in tags, found [24]0000"):
+        sanitised(piece * 20_000)
+
+
+def test_a_text_of_tags_in_tags_is_shown_as_it_was_typed():
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("<i>" * 70 + "deep")])
+    page = feedback_job(job(notebook=nbformat.writes(notebook)))
+    assert "<i><i><i>" in text_of(page)
+    assert "deep" in text_of(page)
+    assert "<i>" not in page
+
+
+def job(**changes) -> dict:
+    """Return the job for a page: the stub with an answer full of active content."""
+    notebook = copy.deepcopy(SOURCE.stub)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "in-words":
+            cell.source = "My **answer**.\n\n" + "\n\n".join(ACTIVE)
+        elif cell.cell_type == "code" and is_solution(cell):
+            cell.source = "x = '<script>alert(1)</script>'"
+            cell.outputs = [
+                nbformat.v4.new_output(
+                    "stream", text="<script>alert(2)</script> \x1b[31mred\x1b[0m"
+                ),
+                nbformat.v4.new_output(
+                    "display_data",
+                    {"text/html": "".join(ACTIVE), "application/javascript": "alert(3)"},
+                ),
+                nbformat.v4.new_output(
+                    "display_data", {"image/svg+xml": "<svg onload='alert(4)'/>"}
+                ),
+                nbformat.v4.new_output("display_data", {"image/png": PNG}),
+                nbformat.v4.new_output(
+                    "display_data", {"text/latex": "$<script>alert(5)</script>$"}
+                ),
+                nbformat.v4.new_output("display_data", {"text/markdown": "".join(ACTIVE)}),
+            ]
+        elif cell.metadata.get("nbgrader", {}).get("grade_id") == "softmax-tests":
+            text = "rows: not yet\n  - softmax: expected shape (1, 3), got (3, 1)."
+            cell.outputs = [
+                nbformat.v4.new_output(
+                    "error", ename="ChecksFailed", evalue=text, traceback=text.split("\n")
+                )
+            ]
+    return {
+        "assignment": ASSIGNMENT,
+        "notebook": nbformat.writes(notebook),
+        "scores": {"softmax-tests": 1.5, "attention-tests": 4.0},
+        "points": dict(SOURCE.points),
+        "comments": {"in-words": "Well put. <script>alert(6)</script>"},
+        "late_penalty": 0.0,
+        "remarks": ("The cell <b>softmax</b> was there twice.",),
+        "digest": "0abc",
+    } | changes
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return feedback_job(job())
+
+
+def text_of(page: str) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page[page.index("<body") :])).split())
+
+
+def test_marks_of_hidden_tests_in_an_answer_do_no_harm():
+    notebook = nbformat.reads(job()["notebook"], as_version=4)
+    for cell in notebook.cells:
+        if is_solution(cell):
+            cell.source = "mine\n### BEGIN HIDDEN TESTS\nmine too"
+    page = text_of(feedback_job(job(notebook=nbformat.writes(notebook))))
+    assert "mine too" in page
+    assert "far_apart_in_a_row" not in page
+
+
+def test_a_page_of_active_answers_is_not_active(page):
+    assert problems(page) == []
+    assert page.count("<script") == 0
+    assert page.count("<body") == 1
+    assert f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">' in page
+    assert re.findall(r"(?:@import|url\()\s*['\"]?(?:https?:)?//", page) == []
+    assert "@font-face" not in page
+
+
+def test_a_page_tells_scores_findings_comments_and_remarks(page):
+    text = text_of(page)
+    assert "dot-products (Score: 5.5 / 20.0)" in text
+    assert "Score: 1.5 / 3.0" in text
+    assert "softmax: expected shape (1, 3), got (3, 1)." in text
+    assert "Comments: Well put." in text
+    assert "The cell <b>softmax</b> was there twice." in text
+    assert "x = '<script>alert(1)</script>'" in text
+    assert "My answer." in text
+    assert f"data:image/png;base64,{PNG}" in page
+    assert '<a href="#softmax-tests">Test cell softmax-tests</a>' in page
+
+
+def test_no_hidden_line_is_in_a_page(page):
+    marked = re.compile(r"### BEGIN HIDDEN TESTS(.*?)### END HIDDEN TESTS", re.DOTALL)
+    shown = {
+        line.strip() for c in SOURCE.stub.cells for line in marked.sub("", c.source).split("\n")
+    }
+    hidden = {
+        line.strip()
+        for cell in SOURCE.stub.cells
+        for part in marked.findall(cell.source)
+        for line in part.splitlines()
+        if len(line.strip()) > 3
+    } - shown
+    assert len(hidden) > 10
+    text = text_of(page)
+    assert [line for line in hidden if " ".join(line.split()) in text] == []
+    assert "HIDDEN" not in text
+
+
+def test_a_late_penalty_is_told():
+    text = text_of(feedback_job(job(late_penalty=2.0)))
+    assert "(Score: 3.5 / 20.0)" in text
+    assert "Late submission penalty (Score: -2.0)" in text
+
+
+class TestAClass:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        for student in ("ada", "bo"):
+            path = tmp_path / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+            path.parent.mkdir(parents=True)
+            path.write_text(job()["notebook"], encoding="utf-8")
+        return tmp_path
+
+    @staticmethod
+    def result(student: str, score: float = 1.0) -> Result:
+        return Result(student, Entry(student, {"softmax-tests": score}, dict(SOURCE.points)))
+
+    @staticmethod
+    def write(folder, *results) -> tuple[list[str], dict[str, str]]:
+        written = []
+        problems = write_feedback(ASSIGNMENT, folder, results, progress=written.append)
+        return sorted(line.rpartition(" ")[2] for line in written), problems
+
+    def test_only_pages_that_have_changed_are_written(self, folder):
+        ada, bo = self.result("ada"), self.result("bo")
+        failed = Result("cy", None, problem="nothing submitted")
+        assert self.write(folder, ada, bo, failed) == (["ada", "bo"], {})
+        page = folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        assert len(digest_of(page)) == 64
+        assert self.write(folder, ada, bo) == ([], {})
+        assert self.write(folder, ada, self.result("bo", 2.0)) == (["bo"], {})
+        page.write_text("written by another program")
+        assert self.write(folder, ada) == (["ada"], {})
+
+    def test_a_graded_notebook_that_is_gone_is_told(self, folder):
+        written, problems = self.write(folder, self.result("zoe"), self.result("bo"))
+        assert written == ["bo"]
+        assert list(problems) == ["zoe"]
+        assert problems["zoe"].startswith("no feedback: expected ")
+
+    def test_a_graded_notebook_that_cannot_be_read_is_told(self, folder):
+        path = folder / "autograded" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path.write_text("{")
+        written, problems = self.write(folder, self.result("ada"), self.result("bo"))
+        assert sorted(written) == ["ada", "bo"]
+        assert problems["ada"].startswith("no feedback: JSONDecodeError")

@@ -1,0 +1,176 @@
+"""The instructor's report: its numbers, and a page that stands alone."""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+import pytest
+
+from grader.gradebook.reading import Entry
+from grader.reporting.charts import columns, rows
+from grader.reporting.item_analysis import PartCount, items, mistakes, parts
+from grader.reporting.report import histogram, write_report
+from grader.reporting.results import Result
+
+POINTS = {"softmax-tests": 3.0, "attention-tests": 4.0, "in-words": 2.0}
+
+
+def result(student: str, softmax: float, attention: float, *mistakes: str, **more) -> Result:
+    scores = {"softmax-tests": softmax, "attention-tests": attention}
+    return Result(student, Entry(student, scores, dict(POINTS), ["in-words"]), mistakes, **more)
+
+
+CLASS = [
+    result("ada", 3, 4),
+    result("bo", 3, 2, "no-scale"),
+    result("cy", 0, 1, "no-scale", "<odd>"),
+    result("dee", 0, 0, remarks=("<b>Two</b> cells were the same.",)),
+    Result("ed", None, problem="nothing submitted"),
+]
+
+
+def graded_notebook(*reports: tuple[str, str]):
+    """Return a graded notebook; a report that holds 'not yet' was raised, another printed."""
+    cells = []
+    for name, text in reports:
+        about = {"grade": True, "solution": False, "locked": True, "points": 1, "grade_id": name}
+        if "not yet" in text:
+            output = nbformat.v4.new_output("error", ename="ChecksFailed", evalue=text)
+        else:
+            output = nbformat.v4.new_output("stream", name="stdout", text=text)
+        cells.append(nbformat.v4.new_code_cell("x", metadata={"nbgrader": about}, outputs=[output]))
+    cells.append(
+        nbformat.v4.new_code_cell("y", outputs=[nbformat.v4.new_output("stream", text="a: ok")])
+    )
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Graded notebooks of two students."""
+    reports = {
+        "ada": ("rows: ok\nlarge: ok\n", "one query: ok\n"),
+        "bo": ("rows: ok\nlarge: not yet\n  - softmax: nan\n    rows: ok", "one query: not yet"),
+    }
+    for student, (softmax, attention) in reports.items():
+        path = tmp_path / "autograded" / student / "dot-products" / "dot-products.ipynb"
+        path.parent.mkdir(parents=True)
+        nbformat.write(
+            graded_notebook(("softmax-tests", softmax), ("attention-tests", attention)), path
+        )
+    return tmp_path
+
+
+def test_items():
+    softmax, attention, words = items(CLASS, list(POINTS))
+    assert (softmax.points, softmax.number, softmax.mean) == (3, 4, 0.5)
+    assert (softmax.full, softmax.none) == (2, 2)
+    assert attention.mean == pytest.approx(7 / 16)
+    assert (attention.full, attention.none) == (1, 1)
+    # Scores (3, 3, 0, 0) and the rest (4, 2, 1, 0).
+    assert softmax.discrimination == pytest.approx(0.8451542547)
+    assert (words.number, words.waiting, words.points) == (0, 4, 2)
+    assert (softmax.waiting, softmax.tells, words.tells) == (0, True, False)
+
+
+def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(tmp_path):
+    path = tmp_path / "report.html"
+    known = [result(student, 3, points) for student, points in (("a", 0), ("b", 1), ("c", 4))]
+    for each, points in zip(known, (0.0, 1.0, 2.0), strict=True):
+        each.entry.scores["in-words"] = points
+
+    def row(results) -> list[str]:
+        write_report("dot-products", tmp_path, results, path)
+        line = re.search(r"<tr><td>in-words</td>.*?</tr>", path.read_text(encoding="utf-8"))[0]
+        return re.findall(r"<td[^>]*>(.*?)</td>", line)[1:]
+
+    # Points, mean, all points, no point, students, to read, discrimination.
+    assert row([*known, *CLASS[:3]]) == ["2", "", "1", "1", "3", "3", ""]
+    assert "hardest cell is attention-tests" in path.read_text(encoding="utf-8")
+    assert row([*known, *CLASS[:2]]) == ["2", "50%", "1", "1", "3", "2", "0.96"]
+
+
+def test_a_class_of_which_every_cell_waits_has_no_hardest_cell(tmp_path):
+    entry = Entry("ada", {}, dict(POINTS), list(POINTS))
+    path = tmp_path / "report.html"
+    write_report("dot-products", tmp_path, [Result("ada", entry)], path)
+    page = path.read_text(encoding="utf-8")
+    assert "The hardest cell" not in page
+    assert "<td>in-words</td>" in page
+
+
+def test_no_discrimination_where_all_are_alike():
+    alike = [result("a", 3, 1), result("b", 3, 2), result("c", 3, 4)]
+    assert [item.discrimination for item in items(alike, ["softmax-tests", "attention-tests"])] == [
+        None,
+        None,
+    ]
+
+
+def test_parts(folder):
+    assert parts(sorted(folder.rglob("*.ipynb"))) == [
+        PartCount("softmax-tests", "rows", 2, 2),
+        PartCount("softmax-tests", "large", 1, 2),
+        PartCount("attention-tests", "one query", 1, 2),
+    ]
+
+
+def test_mistakes_the_most_frequent_first():
+    assert list(mistakes(CLASS).items()) == [("no-scale", ["bo", "cy"]), ("<odd>", ["cy"])]
+
+
+@pytest.mark.parametrize(
+    ("scores", "counts"),
+    [
+        ([], [0] * 10),
+        ([0, 1.99, 2, 20, 19.9, 18], [2, 1, 0, 0, 0, 0, 0, 0, 0, 3]),
+        ([25, -1], [1, 0, 0, 0, 0, 0, 0, 0, 0, 1]),
+    ],
+)
+def test_histogram(scores, counts):
+    labels, found = histogram(scores, 20)
+    assert found == counts
+    assert labels[0] == "0–2"
+    assert labels[-1] == "18–20"
+
+
+def test_the_page(folder, tmp_path):
+    path = tmp_path / "report.html"
+    write_report("dot-products", folder, CLASS, path)
+    page = path.read_text(encoding="utf-8")
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert "4 submissions graded, 1 lost no point, mean 3.25 of 9 points." in text
+    assert "Scores of 4 students: from 0 to 7 of 9 points, median 3, mean 3.25." in text
+    assert "The hardest cell is attention-tests: 44% of its points on average." in text
+    assert "softmax-tests 3 50% 2 2 4 0 0.85" in text
+    assert "softmax-tests large 1 2 50%" in text
+    assert "The most frequent mistake is no-scale: 2 of 4 students." in text
+    assert "It leaves out the division by √d_k" in text
+    assert "ed failed: nothing submitted" in text
+    assert "dee &lt;b&gt;Two&lt;/b&gt; cells were the same." in text
+    assert "<odd>" not in page
+    labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', page)
+    assert len(labels) == 3
+    assert labels[0].startswith("Scores of 4 students")
+    # The graded notebooks are only read, and no other file is asked for.
+    assert sorted(p.name for p in tmp_path.rglob("*.html")) == ["report.html"]
+    assert re.findall(r"<(?:script|link|iframe|img)\b", page) == []
+    assert re.findall(r"(?:href|src|url\()=?[\"']?https?:", page) == []
+
+
+def test_the_page_of_a_class_of_which_nothing_is_graded(tmp_path):
+    path = tmp_path / "report.html"
+    write_report("dot-products", tmp_path, CLASS[4:], path)
+    page = path.read_text(encoding="utf-8")
+    assert "1 could not be graded" in page
+    assert "<svg" not in page
+
+
+def test_figures_have_bars_of_the_right_number_and_are_the_same_each_time():
+    made = columns(["a", "b", "c"], [1, 0, 2], "points", 'it says "x"')
+    assert made == columns(["a", "b", "c"], [1, 0, 2], "points", 'it says "x"')
+    assert 'aria-label="it says &quot;x&quot;"' in made
+    lying = rows(["softmax-tests"], [0.5], "%", "half")
+    assert ">softmax-tests</text>" in lying
+    assert "<metadata" not in lying

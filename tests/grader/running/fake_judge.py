@@ -1,0 +1,62 @@
+"""A judge that starts in no time, for tests of what is around it.
+
+A submission is text. It begins with its score, and may then say what it does to its worker.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from grader.judging.assignment_source import read_source
+from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
+from grader.running.local_workers import CannotWork
+
+WORDS = "in-words"
+
+
+def grade_job(job: Mapping[str, Any]) -> str:
+    """Give each test cell the share of its points that the submission says."""
+    share, *orders = job["submitted"].decode("utf-8").split()
+    for order in orders:
+        _obey(order)
+    source = read_source(job["source"])
+    if share == "no":
+        return Verdict(job["assignment"], job["student"], FAILED, reason="no notebook").to_json()
+    scores = {cell: most * float(share) for cell, most in source.points.items() if cell != WORDS}
+    return Verdict(
+        job["assignment"],
+        job["student"],
+        REMARKS if job["remarks"] else GRADED,
+        remarks=tuple(job["remarks"]),
+        scores=scores,
+        points=source.points,
+        to_read=(WORDS,),
+        notebook=nbformat.writes(source.stub) + "\n",
+        record={"worker": os.getpid()},
+    ).to_json()
+
+
+def _obey(order: str) -> None:
+    what, _, argument = order.partition("=")
+    if what == "sleep":
+        time.sleep(float(argument))
+    elif what == "raise":
+        raise ValueError(argument)
+    elif what == "no-sandbox":
+        raise CannotWork("expected bubblewrap, found none.")
+    elif what == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    elif what == "die-once":
+        mark = Path(argument)
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    else:
+        raise AssertionError(order)

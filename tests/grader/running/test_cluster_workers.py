@@ -1,0 +1,150 @@
+"""A class graded on a Dask cluster whose scheduler and workers are programs of their own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.reporting.results import results
+from grader.running import journal
+from grader.running.cluster_workers import ClusterWorkers
+from grader.running.local_workers import CannotWork, Done
+from grader.running.pipeline import Run, autograde
+
+pytest.importorskip("distributed", reason="Dask is not installed (pip install '.[cluster]').")
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSIGNMENT = "dot-products"
+JUDGE = "tests.grader.running.fake_judge:grade_job"
+DOUBLE = "tests.grader.running.odd_jobs:double"
+OBEY = "tests.grader.running.odd_jobs:obey"
+
+
+def start(*arguments: str) -> subprocess.Popen:
+    """Start one of Dask's programs in the project's folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of a scheduler with two workers, each a program."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    programs = [start("scheduler", "--host", "127.0.0.1", "--port", str(port))]
+    try:
+        for _ in range(2):
+            programs.append(
+                start(
+                    "worker",
+                    address,
+                    "--nthreads",
+                    "1",
+                    "--host",
+                    "127.0.0.1",
+                    "--death-timeout",
+                    "60",
+                )
+            )
+        from distributed import Client
+
+        with Client(address, timeout=60, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=60)
+        yield address
+    finally:
+        scheduler, *workers = programs
+        for group in (workers, [scheduler]):  # workers take their leave of it for seconds
+            for program in group:
+                program.terminate()
+            for program in group:
+                program.wait(30)
+
+
+def run(scheduler: str, function: str, jobs: dict[str, dict]) -> dict[str, Done]:
+    with ClusterWorkers(scheduler, function) as workers:
+        return {done.name: done for done in workers.run(jobs.items())}
+
+
+def test_each_job_is_done_once_and_few_are_on_the_way(scheduler):
+    taken = []
+
+    def jobs():
+        for n in range(40):
+            taken.append(n)
+            yield str(n), {"text": f"<{n}>"}
+
+    with ClusterWorkers(scheduler, DOUBLE) as workers:
+        found, ahead = {}, []
+        for done in workers.run(jobs()):
+            found[done.name] = done.result
+            ahead.append(len(taken) - len(found))
+    assert found == {str(n): f"<{n}><{n}>" for n in range(40)}
+    assert max(ahead) <= 2 * 2
+
+
+def test_what_a_job_raises_is_told_and_others_are_done(scheduler):
+    jobs = {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}
+    assert run(scheduler, OBEY, jobs) == {
+        "a": Done("a", None, "ValueError: no 7"),
+        "b": Done("b", "b"),
+    }
+
+
+def test_a_run_ends_when_no_job_can_be_done(scheduler):
+    with pytest.raises(CannotWork, match="no sandbox"):
+        run(scheduler, OBEY, {"a": {"order": "cannot", "argument": "no sandbox"}})
+
+
+def test_no_scheduler_is_told(monkeypatch):
+    monkeypatch.setattr("grader.running.cluster_workers.PATIENCE", 1)
+    with pytest.raises(CannotWork, match=r"expected a Dask scheduler .* at tcp://127\.0\.0\.1:1"):
+        run("tcp://127.0.0.1:1", DOUBLE, {"a": {"text": "x"}})
+
+
+def test_a_worker_killed_in_the_middle_loses_nothing(scheduler, tmp_path):
+    students = [f"s{number:03}" for number in range(60)]
+    for number, student in enumerate(students):
+        path = tmp_path / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"{number / 60} sleep=0.05")
+    settings = Run(ASSIGNMENT, tmp_path / "submitted", tmp_path)
+    killed = []
+
+    def kill_one(progress):
+        if progress.done == 10:
+            killed.append(_a_worker(scheduler))
+            os.kill(killed[0], signal.SIGKILL)
+
+    graded = autograde(settings, ClusterWorkers(scheduler, JUDGE), kill_one)
+    assert graded == students
+    found = {r.student: r.score for r in results(settings.db_url, tmp_path, ASSIGNMENT)}
+    assert found == {s: pytest.approx(18 * n / 60) for n, s in enumerate(students)}
+    lines = list(journal.read(journal.path_in(tmp_path, ASSIGNMENT)))
+    workers = {line.record["worker"] for line in lines}
+    assert killed[0] not in {os.getpid()}
+    assert len(workers) >= 2
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{killed[0]}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _a_worker(scheduler: str) -> int:
+    """Return the process id of the worker that does jobs, not of its nanny."""
+    from distributed import Client
+
+    with Client(scheduler, timeout=30, set_as_default=False) as client:
+        return next(iter(client.run(os.getpid).values()))

@@ -1,0 +1,143 @@
+"""Worker processes: what they return, and what becomes of a job whose worker dies."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+
+import pytest
+
+from grader.running.local_workers import CannotWork, Done, LocalWorkers, cores_of
+
+DOUBLE = "tests.grader.running.odd_jobs:double"
+PROCESS = "tests.grader.running.odd_jobs:process"
+OBEY = "tests.grader.running.odd_jobs:obey"
+
+
+def run(function: str, jobs: dict[str, dict], number: int = 2, seconds: float = 60) -> dict:
+    with LocalWorkers(function, number, seconds) as workers:
+        return {done.name: done for done in workers.run(jobs.items())}
+
+
+def test_each_job_is_done_once():
+    done = run(DOUBLE, {str(n): {"text": f"<{n}>"} for n in range(20)})
+    assert done == {str(n): Done(str(n), f"<{n}><{n}>") for n in range(20)}
+
+
+def test_workers_are_so_many_processes_and_are_gone_afterwards():
+    before = set(multiprocessing.active_children())
+    done = run(PROCESS, {str(n): {} for n in range(12)}, number=3)
+    assert len({d.result for d in done.values()}) == 3
+    assert set(multiprocessing.active_children()) == before
+
+
+def test_jobs_are_taken_only_when_a_worker_is_free():
+    taken = []
+
+    def jobs():
+        for n in range(10):
+            taken.append(n)
+            yield str(n), {"text": "x"}
+
+    with LocalWorkers(DOUBLE, 2) as workers:
+        ahead = [len(taken) - number for number, _ in enumerate(workers.run(jobs()), start=1)]
+    assert max(ahead) <= 2
+    assert len(ahead) == 10
+
+
+def test_a_job_whose_worker_died_is_done_by_another_one(tmp_path):
+    jobs = {"a": {"order": "die once", "argument": str(tmp_path / "mark")}, "b": {"order": "b"}}
+    assert run(OBEY, jobs) == {"a": Done("a", "die once"), "b": Done("b", "b")}
+
+
+def test_a_job_that_kills_its_worker_twice_is_given_up_and_no_other_is():
+    jobs = {"a": {"order": "die"}, "e": {"order": "exit", "argument": 3}}
+    jobs |= {str(n): {"order": str(n)} for n in range(6)}
+    done = run(OBEY, jobs)
+    assert done.pop("a") == Done("a", None, "its worker was killed by SIGKILL, tried 2 times")
+    assert done.pop("e") == Done("e", None, "its worker ended with status 3, tried 2 times")
+    assert done == {str(n): Done(str(n), str(n)) for n in range(6)}
+
+
+def test_what_a_job_raises_is_told():
+    done = run(OBEY, {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}, number=1)
+    assert done["a"] == Done("a", None, "ValueError: no 7, tried 2 times")
+    assert done["b"].result == "b"
+
+
+def test_a_job_that_takes_too_long_is_given_up():
+    jobs = {"a": {"order": "sleep", "argument": 600}, "b": {"order": "b"}}
+    done = run(OBEY, jobs, seconds=3)
+    assert done["a"] == Done("a", None, "it was not done within 3 s, tried 2 times")
+    assert done["b"].result == "b"
+
+
+def test_a_run_ends_when_no_job_can_be_done():
+    jobs = {str(n): {"order": "cannot", "argument": "no sandbox"} for n in range(3)}
+    with pytest.raises(CannotWork, match=re.escape("no sandbox")):
+        run(OBEY, jobs)
+
+
+def test_a_function_that_is_not_there_ends_the_run():
+    with pytest.raises(CannotWork, match="no_such_module"):
+        run("no_such_module:f", {"a": {}})
+
+
+def test_workers_that_cannot_be_started_end_the_run(monkeypatch):
+    started = []
+
+    def start(self, place):
+        started.append(self)
+        if len(started) > 1:
+            raise OSError("no more processes")
+        return real(self, place)
+
+    real = LocalWorkers._start
+    monkeypatch.setattr(LocalWorkers, "_start", start)
+    with pytest.raises(CannotWork, match="expected 3 worker processes, could start 1: no more pro"):
+        run(DOUBLE, {"a": {"text": "x"}}, number=3)
+
+
+@pytest.mark.parametrize(
+    ("number", "cores"),
+    [
+        (1, [{2, 3, 5, 7}]),
+        (2, [{2, 5}, {3, 7}]),
+        (3, [{2, 7}, {3}, {5}]),
+        (4, [{2}, {3}, {5}, {7}]),
+        (5, [{2}, {3}, {5}, {7}, {2}]),
+    ],
+)
+def test_each_worker_has_cores_of_its_own_while_there_are_enough(number, cores, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {7, 3, 5, 2}, raising=False)
+    assert [cores_of(place, number) for place in range(number)] == cores
+
+
+def test_where_cores_cannot_be_chosen_none_are(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    assert cores_of(0, 2) == set()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
+def test_workers_and_those_that_replace_them_stay_on_their_cores():
+    mine = sorted(os.sched_getaffinity(0))
+    number = min(2, len(mine))
+    jobs = {"dead": {"order": "die"}} | {str(n): {"order": "cores"} for n in range(8)}
+    done = run(OBEY, jobs, number=number)
+    assert done.pop("dead").result is None
+    found = {result.result for result in done.values()}
+    assert found <= {str(sorted(mine[place::number])) for place in range(number)}
+
+
+def test_each_worker_is_warmed_up_before_its_first_job(tmp_path):
+    warm = ("tests.grader.running.odd_jobs:note", {"folder": str(tmp_path)})
+    with LocalWorkers(PROCESS, 2, warm=warm) as workers:
+        (done,) = workers.run([("b", {})])
+    assert done.result in {path.name for path in tmp_path.iterdir()}
+
+
+def test_what_goes_wrong_while_warming_up_is_left_to_the_first_job():
+    warm = ("tests.grader.running.odd_jobs:obey", {"order": "raise", "argument": "cold"})
+    with LocalWorkers(DOUBLE, 1, warm=warm) as workers:
+        assert [done.result for done in workers.run([("b", {"text": "x"})])] == ["xx"]

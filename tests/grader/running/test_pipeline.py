@@ -1,0 +1,353 @@
+"""A class graded by real worker processes with a judge that starts in no time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from grader.course import SOLUTIONS, configuration
+from grader.gradebook import reading
+from grader.gradebook.writing import GradebookWriter
+from grader.judging.verdict import GRADED, Verdict
+from grader.reporting.results import results
+from grader.running import journal
+from grader.running.local_workers import CannotWork
+from grader.running.pipeline import Run, _check, autograde, local_workers
+from tests.grader.gradebook.rows import rows
+
+ASSIGNMENT = "dot-products"
+NOTEBOOK = f"{ASSIGNMENT}.ipynb"
+JUDGE = "tests.grader.running.fake_judge:grade_job"
+POINTS = 18.0  # of the cells that are tested
+
+
+@pytest.fixture(scope="module")
+def empty_gradebook(tmp_path_factory) -> Path:
+    """A gradebook that has the assignment and no submission."""
+    path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
+    source = (SOLUTIONS / ASSIGNMENT / NOTEBOOK).read_bytes()
+    with GradebookWriter(f"sqlite:///{path}", ASSIGNMENT, source, configuration()):
+        return path
+
+
+class Class:
+    """A folder with submissions for the fake judge."""
+
+    def __init__(self, folder: Path, empty_gradebook: Path) -> None:
+        self.folder = folder
+        self.submitted = folder / "submitted"
+        self.submitted.mkdir(parents=True)
+        shutil.copy(empty_gradebook, folder)
+        self.run = Run(ASSIGNMENT, self.submitted, folder)
+
+    def hand_in(self, student: str, text: str, name: str = NOTEBOOK) -> Path:
+        path = self.submitted / student / ASSIGNMENT / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def graded(self, student: str) -> Path:
+        return self.folder / "autograded" / student / ASSIGNMENT / NOTEBOOK
+
+    def grade(self, number: int = 2, **changes) -> list[str]:
+        """Grade and return whose work was judged."""
+        run = replace(self.run, **changes)
+        judged = []
+        autograde(
+            run,
+            local_workers(run, number, JUDGE),
+            lambda progress: judged.append(progress.student),
+        )
+        return sorted(judged)
+
+    def results(self) -> dict:
+        return {r.student: r for r in results(self.run.db_url, self.folder, ASSIGNMENT)}
+
+    def scores(self) -> dict[str, float | None]:
+        return {student: result.score for student, result in self.results().items()}
+
+
+@pytest.fixture
+def room(tmp_path, empty_gradebook) -> Class:
+    return Class(tmp_path / "class", empty_gradebook)
+
+
+def test_a_class_is_graded(room):
+    for number in range(7):
+        room.hand_in(f"s{number}", str(number / 6))
+    assert room.grade() == [f"s{number}" for number in range(7)]
+    assert room.scores() == {f"s{n}": pytest.approx(POINTS * n / 6) for n in range(7)}
+    result = room.results()["s3"]
+    assert (result.status, result.points, result.entry.to_read) == ("to read", 20, ["in-words"])
+    notebook = json.loads(room.graded("s3").read_text(encoding="utf-8"))
+    assert notebook["nbformat"] == 4
+    assert room.graded("s3").stat().st_mode & 0o777 == 0o444
+    lines = list(journal.read(journal.path_in(room.folder, ASSIGNMENT)))
+    assert len({line.record["worker"] for line in lines}) == 2
+
+
+def test_only_what_has_changed_is_graded_again(room):
+    for student in ("ada", "bo", "cy"):
+        room.hand_in(student, "0.5")
+    room.grade()
+    assert room.grade() == []
+    room.hand_in("bo", "1.0")
+    assert room.grade() == ["bo"]
+    assert room.scores() == {"ada": 9, "bo": 18, "cy": 9}
+    assert room.grade(force=True) == ["ada", "bo", "cy"]
+    assert room.grade(limits=replace(room.run.limits, memory_mib=512)) == ["ada", "bo", "cy"]
+
+
+def test_who_handed_in_another_assignment_alone_has_not_handed_in_this_one(room):
+    room.hand_in("ada", "0.5")
+    (room.submitted / "bo" / "another").mkdir(parents=True)
+    (room.submitted / "cy" / ASSIGNMENT).mkdir(parents=True)
+    room.grade()
+    assert room.results().keys() == {"ada", "cy"}
+    assert room.results()["cy"].status == f"failed: nothing submitted: expected {NOTEBOOK}"
+
+
+def test_what_somebody_removed_is_graded_again(room):
+    for student in ("ada", "bo"):
+        room.hand_in(student, "0.5")
+    room.grade()
+    room.graded("ada").unlink()
+    assert room.grade() == ["ada"]
+    (room.folder / "gradebook.db").unlink()
+    assert room.grade() == ["ada", "bo"]
+    assert room.scores() == {"ada": 9, "bo": 9}
+
+
+def test_students_by_pattern(room):
+    for student in ("ada", "adele", "bo", "c[1]"):
+        room.hand_in(student, "0.5")
+    (room.submitted / ".hidden").mkdir()
+    assert room.grade(student="ad*") == ["ada", "adele"]
+    assert room.grade(student="c[1]") == ["c[1]"]
+    assert room.grade() == ["bo"]
+
+
+def test_submissions_that_fail_do_not_keep_others_from_being_graded(room, tmp_path):
+    room.hand_in("ada", "0.5")
+    room.hand_in("bo", "0.5 die")
+    room.hand_in("cy", "no")
+    room.hand_in("dee", "0.5 raise=7")
+    room.hand_in("ed", f"0.5 die-once={tmp_path / 'mark'}")
+    (room.submitted / "flo").mkdir()
+    room.grade()
+    assert {student: result.status for student, result in room.results().items()} == {
+        "ada": "to read",
+        "bo": "failed: it could not be judged: its worker was killed by SIGKILL, tried 2 times",
+        "cy": "failed: no notebook",
+        "dee": "failed: it could not be judged: ValueError: 7, tried 2 times",
+        "ed": "to read",
+        "flo": f"failed: nothing submitted: expected {NOTEBOOK}",
+    }
+    assert room.scores()["ed"] == 9
+
+
+def test_a_re_grade_that_fails_leaves_no_score(room):
+    for student in ("ada", "bo", "cy"):
+        room.hand_in(student, "0.5")
+    room.grade()
+    page = room.folder / "feedback" / "ada" / ASSIGNMENT / "x.html"
+    other = room.folder / "feedback" / "bo" / "another" / "x.html"
+    for path in (page, other):
+        path.parent.mkdir(parents=True)
+        path.write_text("old")
+    room.hand_in("ada", "no")
+    room.hand_in("bo", "0.5 die")
+    room.grade()
+    assert room.scores() == {"ada": None, "bo": None, "cy": 9}
+    assert set(reading.entries(room.run.db_url, ASSIGNMENT)) == {"cy"}
+    assert not room.graded("ada").exists()
+    assert not (room.folder / "autograded" / "ada").exists()
+    assert not page.exists()
+    assert other.exists()
+    # A failure is tried again, and one that is put right is graded.
+    room.hand_in("bo", "1.0")
+    assert room.grade() == ["ada", "bo"]
+    assert room.scores() == {"ada": None, "bo": 18, "cy": 9}
+
+
+@pytest.mark.parametrize("failing", ["no", "1.0 die", "1.0 raise=7"])
+def test_what_a_person_gave_outlasts_a_failure(room, failing):
+    for student in ("ada", "bo"):
+        room.hand_in(student, "0.5")
+    room.grade()
+    with Gradebook(room.run.db_url, "attention") as book:
+        for student in ("ada", "bo"):
+            grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, student)
+            grade.manual_score, grade.needs_manual_grade = 1.5, False
+        book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
+        book.db.commit()
+        book.grant_extension(ASSIGNMENT, "ada", days=2)
+    before = rows(room.run.db_url)
+    assert room.scores() == {"ada": 10.5, "bo": 10.5}
+    room.hand_in("ada", failing)
+    for _ in range(2):  # a failure is tried again
+        assert room.grade() == ["ada"]
+        result = room.results()["ada"]
+        assert (result.score, result.entry) == (None, None)
+        assert result.status.startswith("failed: ")
+        assert result.problem
+        assert not room.graded("ada").exists()
+    assert room.scores()["bo"] == 10.5
+    room.hand_in("ada", "1.0")
+    assert room.grade() == ["ada"]
+    result = room.results()["ada"]
+    assert (result.score, result.status) == (19.5, "to read")  # once more, as nbgrader has it
+    assert result.entry.comments["in-words"] == "Good."
+    room.hand_in("ada", "0.5")
+    room.grade()
+    with Gradebook(room.run.db_url, "attention") as book:
+        book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada").needs_manual_grade = False
+        book.db.commit()
+    assert rows(room.run.db_url) == before
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_what_nbgrader_s_own_command_graded_after_a_failure_counts(room):
+    room.hand_in("ada", "no")
+    room.grade()
+    assert room.results()["ada"].status == "failed: no notebook"
+    with Gradebook(room.run.db_url, "attention") as book:
+        book.update_or_create_student("ada")
+        book.update_or_create_submission(ASSIGNMENT, "ada")
+        grade = book.find_grade("softmax-tests", ASSIGNMENT, ASSIGNMENT, "ada")
+        grade.auto_score, grade.needs_manual_grade = 3.0, False
+        book.db.commit()
+    assert room.scores() == {"ada": 3}
+    assert room.results()["ada"].status == "to read"
+
+
+def test_without_a_sandbox_nothing_is_changed(room):
+    room.hand_in("ada", "0.5")
+    room.grade()
+    before = rows(room.run.db_url)
+    room.hand_in("ada", "1.0 no-sandbox")
+    with pytest.raises(CannotWork, match="expected bubblewrap"):
+        room.grade()
+    assert rows(room.run.db_url) == before
+    assert room.scores() == {"ada": 9}
+
+
+def test_a_renamed_notebook_is_found_and_told(room):
+    room.hand_in("ada", "0.5", "Dot Products (1).ipynb")
+    room.grade()
+    result = room.results()["ada"]
+    assert result.score == 9
+    assert result.remarks == (f"Found 'Dot Products (1).ipynb', taken for {NOTEBOOK}.",)
+
+
+def test_the_time_that_nbgrader_noted_is_entered(room):
+    path = room.hand_in("ada", "0.5").with_name("timestamp.txt")
+    path.write_text("2026-03-01 10:00:00 UTC")
+    room.hand_in("bo", "0.5").with_name("timestamp.txt").write_text("yesterday")
+    room.hand_in("cy", "0.5").with_name("timestamp.txt").symlink_to("/etc/hostname")
+    room.grade()
+    times = [row for row in rows(room.run.db_url)["submission"] if "None, None" not in row]
+    assert len(times) == 1
+    assert "2026-03-01 10:00:00" in times[0]
+    assert room.graded("ada").with_name("timestamp.txt").read_text() == path.read_text()
+    assert room.results()["bo"].remarks == (
+        "timestamp.txt says 'yesterday', which is no time, and was left out.",
+    )
+    assert room.results()["cy"].remarks == (
+        "timestamp.txt is no note of a time, and was left out.",
+    )
+    path.write_text("2026-03-01 11:00:00 UTC")
+    assert room.grade() == ["ada"]
+
+
+def test_a_run_killed_in_the_middle_goes_on_to_the_same_end(room, tmp_path, empty_gradebook):
+    other = Class(tmp_path / "uninterrupted", empty_gradebook)
+    students = [f"s{number:03}" for number in range(130)]
+    for number, student in enumerate(students):
+        for each in (room, other):
+            each.hand_in(student, f"{number / 200} sleep=0.02")
+    code = (
+        "from pathlib import Path\n"
+        "from grader.running.pipeline import Run, autograde, local_workers\n"
+        f"folder = Path({str(room.folder)!r})\n"
+        f"run = Run({ASSIGNMENT!r}, folder / 'submitted', folder)\n"
+        f"autograde(run, local_workers(run, 2, {JUDGE!r}))\n"
+    )
+    run = subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    record = journal.path_in(room.folder, ASSIGNMENT)
+    deadline = time.monotonic() + 120
+    while not (record.exists() and record.stat().st_size):
+        assert time.monotonic() < deadline
+        assert run.poll() is None
+        time.sleep(0.01)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    done = len(list(journal.read(record)))
+    assert 0 < done < len(students)
+    judged = room.grade()
+    assert len(judged) == len(students) - done
+    assert other.grade() == students
+    assert rows(room.run.db_url) == rows(other.run.db_url)
+    assert room.scores() == other.scores()
+    for student in students:
+        assert room.graded(student).read_bytes() == other.graded(student).read_bytes()
+
+
+def test_workers_of_a_killed_run_end(room):
+    room.hand_in("ada", "0.5")
+    code = (
+        "import os, signal\n"
+        "from grader.running.local_workers import LocalWorkers\n"
+        "with LocalWorkers('tests.grader.running.odd_jobs:process', 2) as workers:\n"
+        "    pids = [d.result for d in workers.run((str(n), {}) for n in range(8))]\n"
+        "    print(*sorted(set(pids)), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    killed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    pids = killed.stdout.split()
+    assert killed.returncode == -signal.SIGKILL
+    assert pids
+    deadline = time.monotonic() + 30
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() < deadline, f"still there: {pids}"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"student": "bo"}, "it is on bo's"),
+        ({"status": "splendid"}, "its status is 'splendid'"),
+        ({"scores": {"a": 3.0}}, "it has 3.0 points for a, where there are 2.0"),
+        ({"scores": {"a": float("nan")}}, "it has nan points for a"),
+        ({"scores": {"b": 1.0}}, "it has 1.0 points for b, where there are None"),
+    ],
+)
+def test_what_no_gradebook_may_hold_is_no_verdict(change, told):
+    verdict = Verdict(ASSIGNMENT, "ada", GRADED, scores={"a": 2.0}, points={"a": 2.0})
+    _check(verdict, ASSIGNMENT, "ada")
+    with pytest.raises(ValueError, match=re.escape(told)):
+        _check(replace(verdict, **change), ASSIGNMENT, "ada")
+
+
+def test_the_digest_covers_every_module_that_judges():
+    """What the judge imports of this package is what a change of makes graded work stale."""
+    from grader.running.digests import JUDGING
+
+    code = (
+        "import sys, grader.judging.judge\n"
+        "print(*sorted(n.split('.')[1] for n in sys.modules if n.startswith('grader.')))"
+    )
+    modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert set(modules.stdout.split()) == set(JUDGING)

@@ -1,0 +1,330 @@
+"""Values come back as they went, and hostile bytes are refused before they cost anything."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from attn_lib.course.checks.drawings import Curve, Drawing
+from attn_lib.course.checks.observation import Observation
+from grader.sandbox.inside.wire import HEADER, MOST_PARTS, Opaque, TooLarge, WireError, pack, unpack
+
+MIB = 2**20
+
+
+def there_and_back(value):
+    return unpack(pack(value, most_bytes=MIB), most_bytes=MIB)
+
+
+def frame_of(tree: object, arrays: bytes = b"") -> bytes:
+    """Return a frame with anything in it."""
+    text = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
+    return HEADER.pack(len(text), len(arrays)) + text + arrays
+
+
+def npy(description: str, data: bytes = b"") -> bytes:
+    """Return an array in the npy format whose header says what we want it to say."""
+    header = description.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
+
+
+PLAIN_VALUES = [
+    None,
+    True,
+    False,
+    0,
+    -(2**63),
+    2**100,
+    1.5,
+    -0.0,
+    5e-324,
+    float("inf"),
+    float("-inf"),
+    "",
+    "ᵀ × \ud800 \x00 \U0001f600",
+    [],
+    (),
+    {},
+    [1, (2.0, ["three"]), {"four": None}],
+    ...,
+    Opaque.named("generator"),
+]
+
+
+@pytest.mark.parametrize("value", PLAIN_VALUES, ids=repr)
+def test_a_plain_value_comes_back_with_its_type(value):
+    back = there_and_back(value)
+    assert back == value
+    assert type(back) is type(value) or isinstance(value, Opaque)
+
+
+def test_nan_comes_back():
+    assert np.isnan(there_and_back(float("nan")))
+
+
+def test_negative_zero_keeps_its_sign():
+    assert np.signbit(there_and_back(-0.0))
+
+
+ARRAYS = [
+    np.arange(6).reshape(2, 3),
+    np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    np.arange(24.0).reshape(2, 3, 4)[::-1, :, ::2],
+    np.array(3.5),
+    np.zeros((0, 4)),
+    np.array([True, False]),
+    np.array([1 + 2j]),
+    np.array([np.nan, np.inf], dtype=np.float16),
+    np.array([1.5, 2], dtype=np.float32),
+    np.array([1.5], dtype=np.longdouble),
+    np.array([1, 2], dtype=">i4"),
+    np.array([255], dtype=np.uint8),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}{array.shape}")
+def test_an_array_comes_back_equal_and_may_be_changed(array):
+    back = there_and_back(array)
+    np.testing.assert_array_equal(back, array)
+    assert (back.dtype, back.shape) == (array.dtype, array.shape)
+    assert back.flags.writeable
+
+
+@pytest.mark.parametrize("scalar", [np.float32(1.5), np.int64(3), np.bool_(True), np.float64(2.5)])
+def test_a_numpy_scalar_comes_back_as_one(scalar):
+    back = there_and_back(scalar)
+    assert back == scalar
+    assert type(back) is type(scalar)
+
+
+def test_a_drawing_and_an_observation_come_back():
+    curve = Curve("a", np.arange(3.0), np.ones(3))
+    drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),))
+    back = there_and_back(Observation(drawing, "", False, False))
+    assert back.result.curves[0].label == "a"
+    np.testing.assert_array_equal(back.result.curves[0].x, curve.x)
+    np.testing.assert_array_equal(back.result.images[0], np.eye(2))
+    assert (back.result.x_scale, back.problem) == ("log", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "numbers"),
+    [
+        (range(3), [0, 1, 2]),
+        (memoryview(b"ab"), [97, 98]),
+        (np.ma.masked_array([1, 2], [True, False]), [1, 2]),
+        (2 + 1j, 2 + 1j),
+    ],
+)
+def test_what_numpy_takes_for_numbers_comes_as_an_array(value, numbers):
+    back = there_and_back(value)
+    assert isinstance(back, np.ndarray)
+    np.testing.assert_array_equal(back, numbers)
+
+
+def test_a_long_list_of_numbers_comes_as_an_array():
+    back = unpack(pack([0.5] * (MOST_PARTS + 1), most_bytes=8 * MIB), most_bytes=8 * MIB)
+    assert back.shape == (MOST_PARTS + 1,)
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        (object(), "object"),
+        (lambda: None, "function"),
+        ({1: 2}, "dict"),
+        ({1, 2}, "set"),
+        (b"bytes", "bytes"),
+        (np.array(["text"]), "ndarray"),
+        (np.array([object()]), "ndarray"),
+        (np.datetime64("2026-01-01"), "datetime64"),
+        (2**5000, "int"),
+    ],
+)
+def test_an_object_that_cannot_cross_leaves_the_name_of_its_type(value, name):
+    back = there_and_back([value])
+    assert isinstance(back[0], Opaque)
+    assert type(back[0]).__name__ == back[0].type_name == name
+
+
+def test_the_judge_never_sends_what_cannot_cross():
+    with pytest.raises(TypeError, match="expected a value that can be sent, got object"):
+        pack(object(), most_bytes=0, strict=True)
+
+
+def test_a_list_in_itself_ends():
+    endless = []
+    endless.append(endless)
+    assert "list inside 32 others" in repr(there_and_back(endless))
+
+
+def test_objects_that_lie_about_themselves_do_no_harm():
+    class Equal:
+        def __eq__(self, other):
+            return True
+
+        __hash__ = None
+
+        def __array__(self, *args, **kwargs):
+            raise RuntimeError("no")
+
+    class Text(str):
+        def __str__(self):
+            return 3
+
+    assert repr(there_and_back(Equal())) == "<Equal>"
+    with pytest.raises(TypeError):
+        pack(Text("x"), most_bytes=0)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (np.zeros(MIB), "more than 1 MiB"),
+        ([np.zeros(MIB // 16)] * 3, "more than 1 MiB"),
+        ("x" * 9 * MIB, "more than 8 MiB of text and lists"),
+        ([object()] * 1001, "more than 1000 objects"),
+        (np.zeros((2**30, 0)), "more than 1 MiB"),
+        (np.zeros((0, 2**30), np.int8), "more than 1 MiB"),
+        ([np.zeros((2**15, 0))] * 5, "more than 1 MiB"),
+    ],
+)
+def test_what_is_too_large_is_not_packed(value, says):
+    with pytest.raises(TooLarge, match=says):
+        pack(value, most_bytes=MIB)
+
+
+def test_a_long_list_of_other_things_leaves_the_name_of_its_type():
+    assert repr(there_and_back(["x"] * (MOST_PARTS + 1))) == "<list>"
+
+
+F8 = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
+
+HOSTILE_FRAMES = {
+    "nothing": b"",
+    "half a header": b"\x00\x00",
+    "shorter than it says": HEADER.pack(10, 0) + b"[]",
+    "longer than it says": frame_of(["list"]) + b"x",
+    "a text larger than any": HEADER.pack(2**31, 0),
+    "arrays larger than any": HEADER.pack(2, 2**31) + b"[]",
+    "no JSON": frame_of(b"{]"),
+    "no text": frame_of(b"\xff\xfe"),
+    "an object of JSON": frame_of({"a": 1}),
+    "NaN of JSON": frame_of(b"NaN"),
+    "a number without end": frame_of(b"9" * 5000),
+    "a long number": frame_of(b"9" * 4000),
+    "brackets without end": frame_of(b"[" * 100_000),
+    "brackets that nest": frame_of(b"[" * 50_000 + b"]" * 50_000),
+    "lists in lists": frame_of(b'["list",' * 200 + b"1" + b"]" * 200),
+    "an empty part": frame_of([]),
+    "a kind that is no text": frame_of([["list"]]),
+    "an unknown kind": frame_of(["pickle", "x"]),
+    "a float of no name": frame_of(["float", "nane"]),
+    "a dict of no pairs": frame_of(["dict", 3]),
+    "a dict of half a pair": frame_of(["dict", [["a"]]]),
+    "a dict whose key is a number": frame_of(["dict", [[1, 2]]]),
+    "a dict with a key twice": frame_of(["dict", [["a", 1], ["a", 2]]]),
+    "an ellipsis with more": frame_of(["ellipsis", 1]),
+    "a name that is none": frame_of(["opaque", 3]),
+    "more objects than any": frame_of(["list", *[["opaque", f"a{i}"] for i in range(1001)]]),
+    "more parts than any": frame_of(b"[" + b"0," * (5 * MOST_PARTS) + b"0]"),
+    "an observation of numbers": frame_of(["observation", None, 1, 2, 3]),
+    "an observation of too few": frame_of(["observation", None]),
+    "a drawing of texts": frame_of(["drawing", "x", "y", "log", "log", "a", "b"]),
+    "a drawing of others": frame_of(["drawing", "", "", "", "", ["tuple", 1], ["tuple"]]),
+    "a curve of lists": frame_of(["curve", "a", ["list"], ["list"]]),
+    "an array that is not there": frame_of(["array", 8]),
+    "an array of less than nothing": frame_of(["array", -1]),
+    "an array of half a byte": frame_of(["array", 0.5]),
+    "bytes that belong to nothing": frame_of(None, b"x"),
+    "no npy": frame_of(["array", 8], b"8 bytes."),
+}
+
+HOSTILE_ARRAYS = {
+    "larger than it is": npy(F8 % (2**40), b"x" * 8),
+    "smaller than it is": npy(F8 % 1, b"x" * 16),
+    "of a negative size": npy(F8 % "-1, -1", b"x" * 8),
+    "of a size that is no number": npy(F8 % "'1'", b"x" * 8),
+    "empty and endless": npy(F8 % f"0, {2**62}"),
+    "of a billion empty rows": npy(F8 % f"{2**30}, 0"),
+    "of more empty rows than may come": npy(F8 % f"{2**17 + 1}, 0"),
+    "of objects": npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b"x" * 8),
+    "of text": npy("{'descr': '<U2', 'fortran_order': False, 'shape': (1,), }", b"x" * 8),
+    "of records": npy(
+        "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }", b"x" * 8
+    ),
+    "of arrays": npy(
+        "{'descr': ('<f8', (2,)), 'fortran_order': False, 'shape': (1,), }", b"x" * 16
+    ),
+    "whose header calls": npy("__import__('os').abort()"),
+    "whose header nests": npy("(" * 400),
+    "whose header is long": npy(" " * 600 + F8 % 1, b"x" * 8),
+    "of version 2": b"\x93NUMPY\x02\x00" + b"x" * 20,
+}
+HOSTILE_FRAMES |= {
+    f"an array {name}": frame_of(["array", len(array)], array)
+    for name, array in HOSTILE_ARRAYS.items()
+}
+
+
+ROWS = npy(F8 % f"{2**15}, 0")
+HOSTILE_FRAMES["arrays of too many empty rows together"] = frame_of(
+    ["list", *[["array", len(ROWS)]] * 5], ROWS * 5
+)
+
+
+@pytest.mark.parametrize("frame", HOSTILE_FRAMES.values(), ids=HOSTILE_FRAMES.keys())
+def test_hostile_bytes_are_refused_and_cost_little(frame):
+    tracemalloc.start()
+    try:
+        with pytest.raises(WireError):
+            unpack(frame, most_bytes=MIB)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * len(frame) + 40 * MIB
+
+
+def test_the_most_that_is_let_through_costs_less_than_a_grader_may_use():
+    frame = frame_of(b'["list"' + b',["list"]' * (MOST_PARTS - 2) + b"]")
+    tracemalloc.start()
+    assert len(unpack(frame, most_bytes=MIB)) == MOST_PARTS - 2
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 150 * MIB
+
+
+def test_as_many_empty_rows_come_back_as_full_ones_might():
+    rows = np.zeros((2**15, 0))
+    assert [back.shape for back in there_and_back([rows] * 3)] == [(2**15, 0)] * 3
+    assert (
+        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), most_bytes=MIB)) == 4
+    )
+
+
+def test_truth_is_zero_or_one_whatever_the_bytes():
+    data = npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", b"\x00\x01\x07")
+    back = unpack(frame_of(["array", len(data)], data), most_bytes=MIB)
+    assert back.view(np.uint8).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("cut", range(0, 60, 7))
+def test_a_frame_cut_short_is_refused(cut):
+    frame = pack([1, np.arange(3.0)], most_bytes=MIB)
+    with pytest.raises(WireError):
+        unpack(frame[:cut], most_bytes=MIB)
+
+
+def test_bytes_changed_at_random_give_a_value_or_are_refused():
+    rng = np.random.default_rng(3)
+    frame = bytearray(pack([1, {"a": np.arange(3.0)}, "text"], most_bytes=MIB))
+    for _ in range(2000):
+        changed = bytearray(frame)
+        for at in rng.integers(len(frame), size=3):
+            changed[at] = rng.integers(256)
+        with contextlib.suppress(WireError):
+            unpack(changed, most_bytes=MIB)

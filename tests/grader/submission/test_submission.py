@@ -1,0 +1,387 @@
+"""What was handed in is read and put right, and what was put right is said."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import itertools
+import json
+import random
+import time
+import tracemalloc
+
+import nbformat
+import pytest
+from nbgrader.utils import determine_grade, is_grade, is_solution
+
+from attn_lib.course.checks import ChecksFailed
+from grader.course import EXERCISES, SOLUTIONS, assignments
+from grader.judging.assignment_source import read_source
+from grader.submission import Unreadable, repair
+from grader.submission.reading import _check_number_of_values, read
+from tests.grader.corpus.accidents import (
+    ACCIDENTS,
+    ANSWERS,
+    POINTS,
+    Accident,
+    cell,
+    delete,
+    dumped,
+    own_cell,
+)
+
+ASSIGNMENT = "dot-products"
+
+
+@pytest.fixture(scope="module")
+def source():
+    return read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
+
+
+@pytest.fixture
+def notebook(handed_in):
+    return json.loads(json.dumps(handed_in))
+
+
+def marks(notebook, monkeypatch) -> dict[str, float]:
+    """Return the points by test cell, all run here and in one namespace: the answers are ours."""
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    names, found = {"__name__": "__main__"}, {}
+    for c in notebook.cells:
+        if c.cell_type != "code" or c.source.startswith("%"):
+            continue
+        if not is_grade(c):
+            with contextlib.suppress(Exception):  # the next cell is run all the same
+                exec(c.source, names)
+            continue
+        *body, last = ast.parse(c.source).body
+        try:
+            exec(compile(ast.Module(body, []), "<test>", "exec"), names)
+            mark = eval(compile(ast.Expression(last.value), "<test>", "eval"), names)
+        except ChecksFailed:
+            mark = 0.0
+        found[c.metadata.nbgrader.grade_id] = mark
+    return found
+
+
+def marked(notebook):
+    """Return the cells that nbgrader knows."""
+    return [c for c in notebook.cells if "nbgrader" in c.metadata]
+
+
+class TestAccidents:
+    @pytest.mark.parametrize("name", ACCIDENTS)
+    def test_each_is_repaired_or_refused_in_words(
+        self, name, handed_in, source, monkeypatch, capsys
+    ):
+        accident: Accident = ACCIDENTS[name]
+        data = accident.file(handed_in)
+        if accident.fails:
+            with pytest.raises(Unreadable) as refused:
+                repair(data, source.stub)
+            (says,) = accident.says
+            assert says in str(refused.value)
+            return
+        repaired = repair(data, source.stub)
+        nbformat.validate(repaired.notebook)
+        assert repaired.missing == list(accident.missing)
+        assert len(repaired.remarks) >= len(accident.says)
+        assert bool(repaired.remarks) == bool(accident.says), repaired.remarks
+        for says in accident.says:
+            assert any(says in remark for remark in repaired.remarks), (says, repaired.remarks)
+        wanted = {c: points - accident.lost.get(c, 0) for c, points in POINTS.items()}
+        assert marks(repaired.notebook, monkeypatch) == wanted
+
+    @pytest.mark.parametrize("name", [n for n, a in ACCIDENTS.items() if not a.fails])
+    def test_the_frame_is_that_of_the_assignment(self, name, handed_in, source):
+        repaired = repair(ACCIDENTS[name].file(handed_in), source.stub).notebook
+        ours = {c.id: c for c in source.stub.cells if "nbgrader" in c.metadata}
+        theirs = {c.id: c for c in repaired.cells if "nbgrader" in c.metadata}
+        assert set(theirs) == set(ours)
+        assert len({c.id for c in repaired.cells}) == len(repaired.cells)
+        for cell_id, c in theirs.items():
+            assert c.metadata == ours[cell_id].metadata
+            assert c.cell_type == ours[cell_id].cell_type
+            if not is_solution(c):
+                assert c.source == ours[cell_id].source
+        assert all(not c.outputs for c in repaired.cells if c.cell_type == "code")
+        assert repaired.metadata == source.stub.metadata
+
+    @pytest.mark.parametrize("name", [n for n, a in ACCIDENTS.items() if not a.fails])
+    def test_what_was_repaired_needs_no_repair(self, name, handed_in, source):
+        once = repair(ACCIDENTS[name].file(handed_in), source.stub)
+        again = repair(nbformat.writes(once.notebook).encode(), source.stub)
+        assert again.notebook == once.notebook
+        assert again.remarks == []
+        assert repair(ACCIDENTS[name].file(handed_in), source.stub) == once
+
+    def test_there_are_many_of_each_kind(self):
+        status = [accident.status for accident in ACCIDENTS.values()]
+        assert {s: status.count(s) >= 12 for s in set(status)} == dict.fromkeys(
+            ("graded", "graded with remarks", "failed"), True
+        )
+
+
+class TestRepair:
+    @pytest.mark.parametrize("assignment", assignments())
+    def test_the_released_notebook_needs_none(self, assignment):
+        ours = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()).stub
+        released = EXERCISES / assignment / f"{assignment}.ipynb"
+        if not released.exists():
+            pytest.skip(f"{assignment} is not released yet")
+        repaired = repair(released.read_bytes(), ours)
+        assert (repaired.remarks, repaired.missing) == ([], [])
+        assert marked(repaired.notebook) == marked(ours)
+
+    @pytest.mark.parametrize("assignment", assignments())
+    def test_without_metadata_and_ids_every_cell_of_the_stub_is_recognised(self, assignment):
+        ours = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()).stub
+        bare = json.loads(nbformat.writes(ours))
+        for number, c in enumerate(bare["cells"]):
+            c |= {"metadata": {}, "id": str(number)}
+        repaired = repair(dumped(bare), ours)
+        assert repaired.missing == []
+        assert marked(repaired.notebook) == marked(ours)
+
+    def test_the_source_is_not_changed(self, notebook, source):
+        before = nbformat.writes(source.stub)
+        delete(notebook, "softmax", "imports")
+        repaired = repair(dumped(notebook), source.stub)
+        for c in repaired.notebook.cells:
+            c.metadata["x"] = 1
+        repaired.notebook.metadata["x"] = 1
+        assert nbformat.writes(source.stub) == before
+
+    def test_the_learner_s_cells_keep_their_order(self, notebook, source):
+        notebook["cells"].insert(3, own_cell("x = 1", "x"))
+        notebook["cells"].insert(0, own_cell("y = 1", "x"))
+        notebook["cells"].append(own_cell("z = 1", "softmax"))
+        notebook["cells"].append({"cell_type": "raw", "source": "w"})
+        repaired = repair(dumped(notebook), source.stub).notebook
+        own = [c for c in repaired.cells if c.id not in {o.id for o in source.stub.cells}]
+        assert [(c.id, c.cell_type, c.source) for c in own] == [
+            ("x", "code", "y = 1"),
+            ("own-1", "code", "x = 1"),
+            ("own-2", "code", "z = 1"),
+            ("own-3", "raw", "w"),
+        ]
+        assert repaired.cells[0].source == "y = 1"
+
+    def test_every_cell_that_is_missing_stands_where_it_belongs(self, notebook, source):
+        """Whatever is deleted, the cells are in the order of the assignment again."""
+        names = [c.id for c in source.stub.cells if "nbgrader" in c.metadata]
+        order = [c.id for c in source.stub.cells]
+        for deleted in [
+            *itertools.pairwise(names),
+            *itertools.combinations(names[::3], 3),
+            names[::2],
+            names[1::2],
+        ]:
+            left = [c for c in notebook["cells"] if c["id"] not in deleted]
+            repaired = repair(dumped(notebook | {"cells": left}), source.stub)
+            assert [c.id for c in repaired.notebook.cells] == order, deleted
+            assert repaired.missing == [name for name in deleted if name in ANSWERS]
+
+    def test_a_locked_cell_anywhere_comes_back_to_its_place(self, notebook, source):
+        order = [c.id for c in source.stub.cells]
+        locked = [
+            c.id for c in source.stub.cells if c.id not in ANSWERS and "nbgrader" in c.metadata
+        ]
+        for name in locked:
+            rest = [c for c in notebook["cells"] if c["id"] != name]
+            for to in range(0, len(order), 3):
+                cells = [*rest[:to], cell(notebook, name), *rest[to:]]
+                repaired = repair(dumped(notebook | {"cells": cells}), source.stub)
+                found = [c.id for c in repaired.notebook.cells if "nbgrader" in c.metadata]
+                assert found == [i for i in order if i in found], (name, to)
+
+    def test_what_is_missing_gives_no_points_and_undoes_nothing(self, notebook, source):
+        delete(notebook, "softmax", "in-words")
+        cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
+        assert cells["softmax"].source == "# This cell was not handed in."
+        assert determine_grade(cells["in-words"]) == (0, 2)
+
+    def test_an_empty_answer_is_known_by_its_checksum(self, notebook, source):
+        cell(notebook, "in-words")["source"] = "YOUR ANSWER HERE \r\n\r\n"
+        cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
+        assert determine_grade(cells["in-words"]) == (0, 2)
+        cell(notebook, "in-words")["source"] = "Value 0."
+        cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
+        assert determine_grade(cells["in-words"]) == (None, 2)
+
+    def test_both_halves_of_a_text_can_be_read(self, handed_in, source):
+        data = ACCIDENTS["a text split in two"].file(handed_in)
+        cells = repair(data, source.stub).notebook.cells
+        at = next(i for i, c in enumerate(cells) if c.id == "in-words")
+        assert [c.cell_type for c in cells[at - 1 : at + 1]] == ["markdown", "markdown"]
+        assert cells[at - 1].source.startswith("Value 0")
+        assert cells[at].source == "and this is why."
+
+    def test_pictures_in_texts_are_kept_and_nothing_else(self, notebook, source):
+        cell(notebook, "in-words")["attachments"] = {
+            "page.jpg": {"image/jpeg": "/9j/", "text/html": "<script>"},
+            "a.svg": {"image/svg+xml": "<svg onload=''>"},
+            "b": 3,
+        }
+        cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
+        assert cells["in-words"].attachments == {"page.jpg": {"image/jpeg": "/9j/"}}
+
+    def test_tests_of_an_older_release_do_not_run(self, notebook, source):
+        tests = cell(notebook, "softmax-tests")
+        tests["source"] = "q = 1\nweights_of_all = 3\ncheck.finish()"
+        repaired = repair(dumped(notebook), source.stub)
+        assert not any("weights_of_all" in c.source for c in repaired.notebook.cells)
+
+    def test_many_cells_without_marks_take_no_long_time(self, notebook, source):
+        """They are 12 MiB; an ordinary notebook takes some milliseconds."""
+        delete(notebook, *ANSWERS, *POINTS)
+        text = ("a,b = b; " * 10 + "\n") * 160
+        notebook["cells"][3:3] = [own_cell(text + str(i), f"o{i}") for i in range(900)]
+        data = dumped(notebook)
+        assert len(data) > 10 * 2**20
+        before = time.process_time()
+        assert len(repair(data, source.stub).notebook.cells) > 900
+        assert time.process_time() - before < 5
+
+
+class TestAnythingAtAll:
+    """Whatever stands in a file, the outcome is a sound notebook or a reason in words."""
+
+    VALUES = (None, True, -1, 1e9, "", "softmax", "\ud800", [], ["x"], [1], {}, {"a": [{}]})
+
+    @classmethod
+    def spoil(cls, value, luck):
+        """Return the value with some of its parts replaced, dropped or doubled."""
+        if luck.random() < 0.01:
+            return luck.choice(cls.VALUES)
+        if isinstance(value, dict):
+            return {k: cls.spoil(v, luck) for k, v in value.items() if luck.random() > 0.01}
+        if isinstance(value, list):
+            parts = [
+                cls.spoil(v, luck) for v in value for _ in range(luck.choice([1] * 30 + [0, 2]))
+            ]
+            if luck.random() < 0.03:
+                luck.shuffle(parts)
+            return parts
+        return value
+
+    @staticmethod
+    def outcome(data, source):
+        try:
+            return repair(data, source.stub), ""
+        except Unreadable as refused:
+            return None, str(refused)
+
+    @pytest.mark.parametrize("seed", range(150))
+    def test_spoilt_values(self, seed, handed_in, source):
+        luck = random.Random(seed)
+        data = json.dumps(self.spoil(handed_in, luck)).encode()
+        repaired, reason = self.outcome(data, source)
+        if repaired is None:
+            assert reason.startswith("the file is no notebook")
+            return
+        nbformat.validate(repaired.notebook)
+        nbformat.writes(repaired.notebook).encode()
+        wanted = {c.id for c in marked(source.stub)}
+        assert {c.id for c in marked(repaired.notebook)} == wanted
+        assert repair(nbformat.writes(repaired.notebook).encode(), source.stub).remarks == []
+
+    @pytest.mark.parametrize("seed", range(50))
+    def test_spoilt_bytes(self, seed, handed_in, source):
+        luck = random.Random(seed)
+        data = bytearray(dumped(handed_in))
+        for _ in range(luck.randint(1, 5)):
+            data[luck.randrange(len(data))] = luck.randrange(256)
+        repaired, reason = self.outcome(bytes(data), source)
+        if repaired is None:
+            assert reason.startswith("the file ")
+            return
+        nbformat.validate(repaired.notebook)
+
+
+class TestReading:
+    def test_memory_stays_low_whatever_the_file(self):
+        bombs = [
+            b'{"cells": [' + b"[]," * 330_000 + b"[]]}",
+            b'{"cells": [' + b'{"a":1},' * 330_000 + b"{}]}",
+            b'{"cells": ["' + b"\\ud83d\\ude00" * 800_000 + b'"]}',
+        ]
+        for bomb in bombs:
+            tracemalloc.start()
+            with contextlib.suppress(Unreadable):
+                read(bomb)
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 130 * 2**20
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '["' + r"\"," * 1_100_000,
+            '["' + r"\"," * 1_100_000 + '"]',
+            '["' + r"\n," * 3_000_000 + '"]',
+            '["' + "," * 3_000_000 + '"]' + '""' * 1_000_000,
+        ],
+        ids=["open", "closed", "escapes", "quotes"],
+    )
+    def test_values_are_counted_in_one_go_and_in_little_memory(self, text):
+        before = time.process_time()
+        tracemalloc.start()
+        _check_number_of_values(text)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**20
+        assert time.process_time() - before < 20  # hours for the first, if each quote begins anew
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "[" + "," * 1_000_001,
+            "{" * 1_000_001,
+            "[" + "[" * 1_000_000,
+            '["' + "," * 1_000_001 + '"' + '""' * 2_000_000,
+            '"' + "," * 1_000_001 + '"' + "," * 1_000_001 + '"',
+        ],
+        ids=["commas", "braces", "brackets", "texts", "beside a text"],
+    )
+    def test_too_many_values_are_refused(self, text):
+        with pytest.raises(Unreadable, match="more than 1,000,000 values"):
+            _check_number_of_values(text)
+
+    def test_what_stands_in_texts_is_no_value(self):
+        _check_number_of_values(json.dumps([',"{[\\'] * 400_000))
+        _check_number_of_values(json.dumps([{",": ","}] * 300_000))
+
+    def test_a_very_long_cell_is_refused_in_words(self, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == "softmax")
+        notebook["cells"][at]["source"] = "é" * 2**19
+        assert len(read(dumped(notebook)).cells[at].text) == 2**19
+        notebook["cells"][at]["source"] = "é" * (2**19 + 2**14)
+        says = f"the cell number {at + 1} holds 1.03 MiB of text, more than the 1 MiB that is read."
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+        notebook["cells"][at]["cell_type"] = "markdown"
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+
+    def test_a_picture_that_stands_in_a_text_makes_it_no_longer(self, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        text = f"![page](data:image/png;base64,{'iVBO' * 2**20}==) my answer"
+        notebook["cells"].append({"cell_type": "markdown", "source": text})
+        assert read(dumped(notebook)).cells[-1].text == text
+
+    @pytest.mark.parametrize("end", ["\n", "\r", "\f", "\u2028"])
+    def test_millions_of_lines_are_refused_in_words(self, end, handed_in):
+        notebook = json.loads(json.dumps(handed_in))
+        notebook["cells"] += [own_cell(end * 50_000, f"o{i}") for i in range(4)]
+        says = r"the cells have 200,\d+ lines together, more than the 200,000 that are read"
+        with pytest.raises(Unreadable, match=says):
+            read(dumped(notebook))
+        assert read(dumped(notebook | {"cells": notebook["cells"][:-1]})).cells
+
+    def test_a_picture_of_the_file_s_own_words(self):
+        with pytest.raises(Unreadable, match=r"it breaks off in line 3 \(Expecting value\)"):
+            read(b'{\n"cells":\n')
+        with pytest.raises(Unreadable, match="line 2 "):
+            read(b'{"cells": [\n}\n]}')
