@@ -19,6 +19,7 @@ from attn_lib.softmax import (
     log_softmax,
     log_sum_exp,
     softmax,
+    softmax_backward,
     softmax_jacobian,
     softmax_jacobian_norm,
 )
@@ -67,7 +68,6 @@ from attn_lib.targets.softmax_saturation import (
     cross_entropy_gradient,
     mean_largest_weight,
     overflow_limit,
-    softmax_backward,
     tempered_softmax,
     two_key_weight,
 )
