@@ -21,7 +21,13 @@ from attn_lib.masks import (
     sliding_window_mask,
 )
 from attn_lib.multihead import merge_heads, multi_head_attention, split_heads
-from attn_lib.softmax import log_softmax, log_sum_exp, softmax, softmax_jacobian
+from attn_lib.softmax import (
+    log_softmax,
+    log_sum_exp,
+    softmax,
+    softmax_backward,
+    softmax_jacobian,
+)
 
 __all__ = [
     "AttentionGradients",
@@ -40,6 +46,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "sliding_window_mask",
     "softmax",
+    "softmax_backward",
     "softmax_jacobian",
     "split_heads",
 ]

@@ -11,6 +11,7 @@ from attn_lib._arrays import as_float_array, read_arrays
 from attn_lib._scores import default_scale
 from attn_lib.attention import _repeat_heads, scaled_dot_product_attention
 from attn_lib.masks import Alignment
+from attn_lib.softmax import softmax_backward
 
 
 class AttentionGradients(NamedTuple):
@@ -49,10 +50,9 @@ def attention_backward(
         dQ &= \mathrm{scale} \cdot dS\, K \\
         dK &= \mathrm{scale} \cdot dS^T Q
 
-    The third line is `softmax_jacobian` times each row of :math:`dW`, without building the
-    matrix. A softcap c puts its own derivative, :math:`1 - \tanh^2(\cdot / c)` at the scaled
-    scores, between the third line and the last two. The weights are computed again here: the
-    forward pass need not keep them.
+    The third line is `softmax_backward`. A softcap c puts its own derivative,
+    :math:`1 - \tanh^2(\cdot / c)` at the scaled scores, between the third line and the last
+    two. The weights are computed again here: the forward pass need not keep them.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def attention_backward(
     weights = trace.weights
     d_v = weights.swapaxes(-1, -2) @ d_output  # (..., n_k, n_q) @ (..., n_q, d_v)
     d_weights = d_output @ v.swapaxes(-1, -2)  # (..., n_q, d_v) @ (..., d_v, n_k)
-    d_scores = weights * (d_weights - (d_weights * weights).sum(-1, keepdims=True))
+    d_scores = softmax_backward(weights, d_weights)  # (..., n_q, n_k)
     d_raw = d_scores * q.dtype.type(scale)  # (..., n_q, n_k)
     if softcap is not None:
         d_raw *= 1 - np.tanh(trace.scaled / q.dtype.type(softcap)) ** 2

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from attn_lib._scores import default_scale
 from attn_lib.estimates import Estimate, _positive
-from attn_lib.softmax import softmax, softmax_jacobian_norm
+from attn_lib.softmax import softmax, softmax_backward, softmax_jacobian_norm
 
 Distribution = Literal["normal", "uniform", "q=k"]
 Seed = np.random.Generator | int
@@ -219,7 +219,7 @@ def query_gradient_norms(
         weights = softmax(scores * _scale(scale, d_k))
         g = rng.standard_normal(scores.shape)
         g /= np.linalg.norm(g, axis=-1, keepdims=True)
-        u = weights * (g - (weights * g).sum(axis=-1, keepdims=True))
+        u = softmax_backward(weights, g)
         # Along q the keys are scores/|q|, known already. Across it they are still free, so
         # their mixture by u has d_k - 1 normal entries of standard deviation |u|.
         along = (scores * u).sum(axis=-1) / q_norm

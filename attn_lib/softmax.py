@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, working_dtype
+from attn_lib._arrays import as_float_array, read_arrays, working_dtype
 
 
 def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating]:
@@ -169,6 +169,59 @@ def softmax_jacobian(weights: ArrayLike) -> NDArray[np.floating]:
     delta = np.eye(w.shape[-1], dtype=w.dtype)
     jacobian = w[..., :, None] * (delta - w[..., None, :])  # (..., n, 1) * (..., n, n)
     return jacobian.astype(dtype, copy=False)
+
+
+def softmax_backward(weights: ArrayLike, grad_weights: ArrayLike) -> NDArray[np.floating]:
+    r"""Return the gradient at the scores, given the weights and the gradient at them.
+
+    :math:`\partial L / \partial s_j = w_j (g_j - \sum_i w_i g_i)`: `softmax_jacobian` times
+    :math:`g`, without building the matrix. Only how far a gradient stands from the weighted
+    mean of its row is passed on.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n)
+        What `softmax` returned.
+    grad_weights : array_like, shape (..., n)
+        Derivative of the loss with respect to each weight. Leading axes broadcast.
+
+    Returns
+    -------
+    ndarray, shape (..., n)
+        In the wider of the input types; float16 is computed in float32. Each row sums to 0.
+        All 0 for weights that are all 0.
+
+    Raises
+    ------
+    TypeError
+        If an input is not made of real numbers.
+    ValueError
+        If the shapes do not fit together.
+
+    References
+    ----------
+    Dao et al. 2022, "FlashAttention", appendix B.2.
+
+    Examples
+    --------
+    >>> softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([1.0, 0.0, 0.0]))
+    array([ 0.25 , -0.125, -0.125])
+    """
+    (w, g), dtype = read_arrays((weights, "weights"), (grad_weights, "grad_weights"))
+    if not (w.ndim and g.ndim and w.shape[-1] == g.shape[-1]):
+        raise ValueError(
+            f"softmax_backward: expected weights and gradients of shape (..., n), got {w.shape} "
+            f"and {g.shape}; pass one derivative for each weight."
+        )
+    try:
+        products = w * g
+    except ValueError as error:
+        raise ValueError(
+            "softmax_backward: expected leading axes that broadcast, got weights "
+            f"{w.shape} and gradients {g.shape}; pass one derivative for each weight."
+        ) from error
+    grad_scores = w * (g - products.sum(axis=-1, keepdims=True))  # (..., n) - (..., 1)
+    return grad_scores.astype(dtype, copy=False)
 
 
 def softmax_jacobian_norm(weights: ArrayLike) -> NDArray[np.floating] | np.floating:

@@ -15,9 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.targets.softmax_saturation import softmax_backward
 from attn_lib.estimates import _positive
-from attn_lib.softmax import softmax
+from attn_lib.softmax import softmax, softmax_backward
 
 Loss = Literal["squared", "cross-entropy"]
 

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from attn_lib import softmax
-from attn_lib.softmax import log_softmax, log_sum_exp, softmax_jacobian, softmax_jacobian_norm
+from attn_lib.softmax import (
+    log_softmax,
+    log_sum_exp,
+    softmax_backward,
+    softmax_jacobian,
+    softmax_jacobian_norm,
+)
 
 
 def test_worked_example():
@@ -224,3 +230,56 @@ def test_misuse_of_the_logarithms_is_explained(function):
         function(SCORES, axis=2)
     with pytest.raises(TypeError, match="scores: expected real numbers"):
         function(["a"])
+
+
+class TestBackward:
+    def test_it_is_the_jacobian_times_the_gradient(self):
+        rng = np.random.default_rng(11)
+        weights, grad_weights = softmax(rng.normal(size=(2, 3, 5))), rng.normal(size=(2, 3, 5))
+        expected = (softmax_jacobian(weights) @ grad_weights[..., None])[..., 0]
+        given = softmax_backward(weights, grad_weights)
+        np.testing.assert_allclose(given, expected, rtol=1e-13, atol=1e-15)
+
+    def test_it_is_the_slope_of_a_loss(self):
+        rng = np.random.default_rng(12)
+        scores, grad_weights, step = rng.normal(size=5), rng.normal(size=5), 1e-5
+        steps = step * np.eye(5)
+        losses = [softmax(scores + sign * steps) @ grad_weights for sign in (1, -1)]
+        given = softmax_backward(softmax(scores), grad_weights)
+        np.testing.assert_allclose(given, (losses[0] - losses[1]) / (2 * step), atol=1e-9)
+
+    def test_leading_axes_broadcast(self):
+        rng = np.random.default_rng(13)
+        weights, grad_weights = softmax(rng.normal(size=(3, 5))), rng.normal(size=(2, 1, 5))
+        given = softmax_backward(weights, grad_weights)
+        for i, j in np.ndindex(2, 3):
+            expected = softmax_backward(weights[j], grad_weights[i, 0])
+            np.testing.assert_allclose(given[i, j], expected, rtol=1e-14)
+
+    def test_a_row_without_weights_passes_nothing_on(self):
+        assert softmax_backward([[0, 0], [0.5, 0.5]], [3, 1]).tolist() == [[0, 0], [0.5, -0.5]]
+
+    def test_float16_is_computed_in_float32(self):
+        rng = np.random.default_rng(14)
+        weights = softmax(rng.normal(size=2000)).astype(np.float16)
+        grad_weights = (100 + rng.normal(size=2000)).astype(np.float16)
+        given = softmax_backward(weights, grad_weights)
+        exact = softmax_backward(weights.astype(float), grad_weights.astype(float))
+        assert given.dtype == np.float16
+        np.testing.assert_allclose(given, exact, rtol=2**-10, atol=1e-6)
+
+    @pytest.mark.parametrize(
+        ("weights", "grad_weights", "message"),
+        [
+            (
+                1.0,
+                [1.0],
+                r"expected weights and gradients of shape \(..., n\), got \(\) and \(1,\)",
+            ),
+            ([0.5, 0.5], [1.0], r"got \(2,\) and \(1,\); pass one derivative for each weight"),
+            (np.ones((3, 2)), np.ones((5, 2)), r"got weights \(3, 2\) and gradients \(5, 2\)"),
+        ],
+    )
+    def test_shapes_that_do_not_fit(self, weights, grad_weights, message):
+        with pytest.raises(ValueError, match=message):
+            softmax_backward(weights, grad_weights)

@@ -57,7 +57,6 @@ from attn_lib.course.targets.softmax_saturation import (
     cross_entropy_gradient,
     mean_largest_weight,
     overflow_limit,
-    softmax_backward,
     tempered_softmax,
     two_key_weight,
 )
@@ -78,6 +77,7 @@ from attn_lib.softmax import (
     log_softmax,
     log_sum_exp,
     softmax,
+    softmax_backward,
     softmax_jacobian,
     softmax_jacobian_norm,
 )

@@ -73,21 +73,6 @@ def mean_largest_weight(scores: Array) -> np.floating:
     return softmax(scores).max(axis=-1).mean()
 
 
-def softmax_backward(weights: Array, grad_weights: Array) -> Array:
-    """Return the gradient at the scores, given the weights and the gradient at them.
-
-    Parameters
-    ----------
-    weights, grad_weights : ndarray, shape (..., n_k)
-
-    Examples
-    --------
-    >>> softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([1.0, 0.0, 0.0]))
-    array([ 0.25 , -0.125, -0.125])
-    """
-    return weights * (grad_weights - np.sum(weights * grad_weights, axis=-1, keepdims=True))
-
-
 def cross_entropy_gradient(scores: Array, label: int) -> Array:
     """Return the gradient of ``-log softmax(scores)[label]`` with respect to the scores.
 
