@@ -138,7 +138,7 @@ GROUND_UP = {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
         *("grader.course", "grader.files", "attn_lib.course"),
     },
-    "grader.releasing": {"grader.course", "grader.files"},
+    "grader.releasing": {"grader.course"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
         *("grader.sandbox", "grader.sandbox.inside", "grader.course"),
@@ -198,7 +198,8 @@ def test_others_come_in_by_the_doors(root):
 def test_no_folder_holds_more_than_can_be_seen_at_once(root):
     for package in ("attn_lib", "grader", "tests", "tools", "book", "benchmarks"):
         for folder in [root / package, *(root / package).rglob("*/")]:
-            assert len([*folder.glob("*.py")]) <= 16, folder
+            if folder.name != "answers":  # notebooks of a class, one of its students each
+                assert len([*folder.glob("*.py")]) <= 16, folder
 
 
 def test_what_is_inside_the_sandbox_imports_nothing_from_outside(root):

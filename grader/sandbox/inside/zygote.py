@@ -21,7 +21,8 @@ import numpy as np
 
 import attn_lib.course.checks
 import attn_lib.course.personal
-import attn_lib.course.targets  # noqa: F401
+import attn_lib.course.targets
+import attn_lib.figures  # noqa: F401
 from grader.sandbox.inside import namespaces
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.runner import serve
