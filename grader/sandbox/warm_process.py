@@ -142,7 +142,7 @@ class Sandbox:
             "path": bubblewrap.import_path(),
             "kept": [str(path) for path in bubblewrap.shown_files() if _TMP in path.parents],
         }
-        start = bubblewrap.GRADER / "inside" / "start.py"
+        start = bubblewrap.SANDBOX / "inside" / "start.py"
         python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
         with theirs, tempfile.TemporaryFile() as said:
             self._control = ours

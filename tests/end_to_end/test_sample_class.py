@@ -364,7 +364,10 @@ class TestStockNbgrader:
     def test_from_release_to_feedback(self, graded_class, root, tmp_path):
         shutil.copy(root / "nbgrader_config.py", tmp_path)
         shutil.copytree(root / "solutions", tmp_path / "solutions")
-        shutil.copytree(root / "grader" / "templates", tmp_path / "grader" / "templates")
+        shutil.copytree(
+            root / "grader" / "reporting" / "templates",
+            tmp_path / "grader" / "reporting" / "templates",
+        )
         student = "rounds-midway"
         shutil.copytree(
             graded_class.folder / "submitted" / student, tmp_path / "submitted" / student

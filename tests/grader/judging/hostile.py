@@ -275,7 +275,7 @@ print("SEEN", "ATTN_LIB_TEST_SECRET" in os.environ)
     "the grader's own code read": Hostile(
         """
 import importlib.util
-print("JUDGE", importlib.util.find_spec("grader.judging.judge") is None)
+print("JUDGE", importlib.util.find_spec("grader.judging") is None)
 """,
         says="Error",
     ),

@@ -36,7 +36,8 @@ from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, need_bu
         str(ROOT / "tests"),
         str(ROOT / "gradebook.db"),
         str(ROOT / ".git"),
-        str(ROOT / "grader" / "judge.py"),
+        str(ROOT / "grader" / "judging" / "judge.py"),
+        str(ROOT / "grader" / "sandbox" / "session.py"),
         str(ROOT / "pyproject.toml"),
     ],
 )
@@ -77,7 +78,7 @@ def test_it_holds_one_socket_and_nothing_else(session):
         str(ROOT),
         str(ROOT / "attn_lib"),
         str(ROOT / "grader"),
-        str(ROOT / "grader" / "inside"),
+        str(ROOT / "grader" / "sandbox" / "inside"),
         str(Path(np.__file__).parent.parent),
         str(Path(np.__file__).parent),
         str(Path(os.__file__).resolve().parent),
