@@ -11,13 +11,20 @@ import tomllib
 import pytest
 import yaml
 
-WORKFLOWS = ["book.yml", "test.yml"]
+WORKFLOWS = ["book.yml", "release.yml", "test.yml"]
 BOOK_ACTIONS = {
     "actions/checkout",
     "actions/setup-python",
     "actions/configure-pages",
     "actions/upload-pages-artifact",
     "actions/deploy-pages",
+}
+
+
+#: Permissions of the jobs that need some, by name.
+MORE_THAN_READ = {
+    "publish": {"pages": "write", "id-token": "write"},
+    "release": {"contents": "write"},
 }
 
 
@@ -85,14 +92,46 @@ def test_what_is_published_is_what_make_book_makes(root, jobs):
     assert upload["with"]["path"] == made
 
 
-def test_only_the_job_that_publishes_may_do_more_than_read(root, jobs):
+def test_only_the_jobs_that_publish_may_do_more_than_read(root, jobs):
     for name in WORKFLOWS:
         text = (root / ".github" / "workflows" / name).read_text(encoding="utf-8")
         assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
         for job_name, job in jobs(name).items():
-            wanted = {"pages": "write", "id-token": "write"} if job_name == "publish" else None
-            assert job.get("permissions") == wanted
+            assert job.get("permissions") == MORE_THAN_READ.get(job_name)
     assert "pull_request" in jobs("book.yml")["publish"]["if"]
+
+
+def test_a_release_is_made_of_a_tag_that_fits_its_version(root, jobs):
+    commands = ran(jobs("release.yml"))
+    (notes,) = (line for line in commands if "release_notes" in line)
+    assert (root / notes.split()[1]).is_file()
+    assert commands.index(notes) < commands.index("make release")  # a wrong tag costs no build
+    assert commands[-1].startswith('gh release create "$GITHUB_REF_NAME" dist/*.zip ')
+
+
+def test_dependabot_looks_where_there_is_something_to_see(root):
+    settings = yaml.safe_load((root / ".github" / "dependabot.yml").read_text(encoding="utf-8"))
+    limits = {one["package-ecosystem"]: one for one in settings["updates"]}
+    assert limits.keys() == {"pip", "github-actions"}
+    assert limits["pip"]["open-pull-requests-limit"] == 0  # the lock is made by `make lock`
+
+
+def test_the_forms_for_issues_can_be_shown(root):
+    """As GitHub demands: a name and a description, and fields with ids of their own."""
+    forms = sorted((root / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if path.name == "config.yml":
+            assert form.keys() == {"blank_issues_enabled"}
+            continue
+        assert form["name"]
+        assert form["description"]
+        ids = [field["id"] for field in form["body"] if field["type"] != "markdown"]
+        assert len(set(ids)) == len(ids) > 1
+        for field in form["body"]:
+            assert field["type"] in {"input", "textarea", "markdown"}
+            assert "value" in field["attributes"] or field["attributes"]["label"]
 
 
 def test_the_tests_run_on_every_supported_python(jobs, pythons):
