@@ -256,9 +256,10 @@ print("FOUND", found)
 import os, attn_lib
 course = os.path.dirname(os.path.dirname(attn_lib.__file__))
 print("BESIDE", sorted({*os.listdir(course)} - {".venv"}))
-print("GRADER", sorted(os.listdir(os.path.join(course, "grader"))))
+grader = os.path.join(course, "grader")
+print("GRADER", *(sorted(os.listdir(room)) for room in (grader, os.path.join(grader, "sandbox"))))
 """,
-        says="GRADER ['__init__.py', 'inside', 'limits.py', 'wire.py']",
+        says="GRADER ['__init__.py', 'sandbox'] ['__init__.py', 'inside']",
     ),
     "the password file read": Hostile("open('/etc/shadow').read()", says="Error"),
     "other processes looked at": Hostile(
