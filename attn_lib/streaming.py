@@ -108,7 +108,7 @@ def stream(
     rows = max(1, min(blocks.queries, n_q))
     keys = max(1, min(room // rows, n_k))
     groups = math.ceil(n_heads / max(1, room // (rows * max(keys, q.shape[-1], d_v))))
-    heads = math.ceil(n_heads / max(1, groups))
+    heads = math.ceil(n_heads / groups) if groups else 1
     call = _Call(
         q=_spread(q, batch),
         k=_spread(k, batch),

@@ -128,8 +128,29 @@ def test_no_queries_or_no_keys(shape):
     assert output.tolist() == np.zeros((2, n_q, D_V)).tolist()
 
 
-def test_an_empty_batch():
-    assert scaled_dot_product_attention(*inputs(0, 3), method="streaming").shape == (0, 3, N_Q, D_V)
+@pytest.mark.parametrize("batch", [(0, 3), (3, 0), (0,)])
+def test_an_empty_batch(batch):
+    output = scaled_dot_product_attention(*inputs(*batch), method="streaming")
+    assert output.shape == (*batch, N_Q, D_V)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_short_sequences_share_a_block_and_long_ones_do_not(dtype):
+    tolerance = 50 * np.finfo(dtype).eps
+    for batch, n in [((3, 5), 70), ((29,), 130), ((2,), 300)]:
+        q, k, v = inputs(*batch, n_q=n, n_k=n + 3, dtype=dtype)
+        for options in ({}, {"is_causal": True}, {"mask": a_mask(n_q=n, n_k=n + 3)}):
+            dense, streamed = both_forms(q / 2, k / 2, v, **options)
+            np.testing.assert_allclose(streamed, dense, rtol=tolerance, atol=tolerance)
+
+
+def test_no_call_sees_the_memory_of_another():
+    first, second = inputs(3, seed=1), inputs(3, n_q=N_Q - 4, n_k=N_K - 6, seed=2)
+    before = both_forms(*first)[1]
+    kept = before.copy()
+    both_forms(*(1e3 * array for array in second))
+    np.testing.assert_array_equal(before, kept)
+    np.testing.assert_array_equal(both_forms(*first)[1], kept)
 
 
 def test_leading_axes_broadcast():
