@@ -1,4 +1,4 @@
-"""Reading arrays: real floats of a type wide enough, with sizes that fit."""
+"""Reading arrays: real floats of a type wide enough, with sizes that fit together."""
 
 from __future__ import annotations
 
@@ -48,3 +48,56 @@ def project(x: NDArray[np.floating], w: NDArray[np.floating], product: str) -> N
             f"{w.shape}; make the last size of the first and the first of the second equal."
         )
     return x @ w
+
+
+def common_batch_shape(
+    q: NDArray[np.floating],
+    k: NDArray[np.floating],
+    v: NDArray[np.floating],
+    advice: str = "if q has more heads than k and v, pass enable_gqa=True",
+) -> tuple[int, ...]:
+    """Return the common leading shape, or say in one sentence what does not fit."""
+    for name, array in (("q", q), ("k", k), ("v", v)):
+        if array.ndim < 2:
+            raise ValueError(
+                f"{name}: expected shape (..., n, d), got {array.shape}; "
+                f"for a single vector pass {name}[None, :]."
+            )
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"expected q and k of the same width d_k, got q {q.shape} and k {k.shape}; "
+            "a query can only be compared with keys of its own width."
+        )
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"expected one value for each key, got k {k.shape} and v {v.shape}; "
+            "make their second-to-last sizes (n_k) equal."
+        )
+    try:
+        return np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
+    except ValueError as error:
+        raise ValueError(
+            f"expected leading axes that broadcast, got q {q.shape}, k {k.shape} and "
+            f"v {v.shape}; {advice}."
+        ) from error
+
+
+def repeat_heads(
+    q: NDArray[np.floating], k: NDArray[np.floating], v: NDArray[np.floating]
+) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Return `k` and `v` with each head repeated for all heads of `q` that it serves."""
+    if min(q.ndim, k.ndim, v.ndim) < 3:
+        raise ValueError(
+            "enable_gqa: expected q, k and v of shape (..., H, n, d), "
+            f"got q {q.shape}, k {k.shape} and v {v.shape}; add the axis of heads."
+        )
+    heads, key_heads, value_heads = q.shape[-3], k.shape[-3], v.shape[-3]
+    if 0 in (key_heads, value_heads) or heads % key_heads or heads % value_heads:
+        raise ValueError(
+            "enable_gqa: expected the heads of q to be a multiple of those of k and v, "
+            f"got {heads}, {key_heads} and {value_heads}."
+        )
+    return (
+        np.repeat(k, heads // key_heads, axis=-3),
+        np.repeat(v, heads // value_heads, axis=-3),
+    )

@@ -7,10 +7,10 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import project, read_arrays
+from attn_lib._arrays import common_batch_shape, project, read_arrays
 from attn_lib._scores import broadcast_mask, mask_scores
-from attn_lib.attention import AttentionTrace, _check_shapes
-from attn_lib.softmax import _softmax
+from attn_lib.attention import AttentionTrace
+from attn_lib.softmax import softmax
 
 
 @overload
@@ -113,7 +113,7 @@ def additive_attention(
             f"expected w_q (d_q, d_hidden), w_k (d_key, d_hidden) and w_score (d_hidden,), "
             f"got {w_q.shape}, {w_k.shape} and {w_score.shape}; make d_hidden the same in all."
         )
-    batch_shape = _check_shapes(
+    batch_shape = common_batch_shape(
         hidden_q, hidden_k, v, advice="give all three the same leading axes, or none"
     )
     # (..., n_q, 1, d_hidden) + (..., 1, n_k, d_hidden) -> (..., n_q, n_k, d_hidden)
@@ -124,7 +124,7 @@ def additive_attention(
         scores_shape = (*batch_shape, q.shape[-2], k.shape[-2])
         masked = np.broadcast_to(scores, scores_shape).copy()
         mask_scores(masked, broadcast_mask(mask, scores_shape))
-    weights = _softmax(masked)  # (..., n_q, n_k), each row sums to 1
+    weights = softmax(masked)  # (..., n_q, n_k), each row sums to 1
     output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
 
     if return_trace:

@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import read_arrays
+from attn_lib._arguments import Alignment, causal_offset
+from attn_lib._arrays import common_batch_shape, read_arrays, repeat_heads
 from attn_lib._scores import broadcast_mask, cap_scores, default_scale, mask_scores
-from attn_lib.masks import Alignment, _causal_offset, causal_mask
-from attn_lib.softmax import _softmax
+from attn_lib.masks import causal_mask
+from attn_lib.softmax import softmax
 from attn_lib.streaming import stream
 
 Method = Literal["auto", "dense", "streaming"]
@@ -141,13 +142,13 @@ def scaled_dot_product_attention(
     _check_options(method, softcap, return_trace)
     (q, k, v), dtype = read_arrays((q, "q"), (k, "k"), (v, "v"))
     if enable_gqa:
-        k, v = _repeat_heads(q, k, v)
-    batch_shape = _check_shapes(q, k, v)
+        k, v = repeat_heads(q, k, v)
+    batch_shape = common_batch_shape(q, k, v)
     n_q, n_k, d_k = q.shape[-2], k.shape[-2], q.shape[-1]
     scores_shape = (*batch_shape, n_q, n_k)
     if mask is not None:
         mask = broadcast_mask(mask, scores_shape)
-    offset = _causal_offset(n_q, n_k, causal_alignment) if is_causal else None
+    offset = causal_offset(n_q, n_k, causal_alignment) if is_causal else None
     if scale is None:
         scale = default_scale(d_k)
 
@@ -168,7 +169,7 @@ def scaled_dot_product_attention(
         mask_scores(masked, mask)
     if is_causal:
         mask_scores(masked, causal_mask(n_q, n_k, causal_alignment))
-    weights = _softmax(masked)  # (..., n_q, n_k), each row sums to 1
+    weights = softmax(masked)  # (..., n_q, n_k), each row sums to 1
     output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
 
     if return_trace:
@@ -199,56 +200,4 @@ def _is_large(scores_shape: tuple[int, ...]) -> bool:
     return (
         math.prod(scores_shape) >= FEWEST_SCORES_TO_STREAM
         and math.prod(scores_shape[-2:]) >= FEWEST_SCORES_OF_A_HEAD
-    )
-
-
-def _check_shapes(
-    q: NDArray[np.floating],
-    k: NDArray[np.floating],
-    v: NDArray[np.floating],
-    advice: str = "if q has more heads than k and v, pass enable_gqa=True",
-) -> tuple[int, ...]:
-    """Return the common leading shape, or say in one sentence what does not fit."""
-    for name, array in (("q", q), ("k", k), ("v", v)):
-        if array.ndim < 2:
-            raise ValueError(
-                f"{name}: expected shape (..., n, d), got {array.shape}; "
-                f"for a single vector pass {name}[None, :]."
-            )
-    if q.shape[-1] != k.shape[-1]:
-        raise ValueError(
-            f"expected q and k of the same width d_k, got q {q.shape} and k {k.shape}; "
-            "a query can only be compared with keys of its own width."
-        )
-    if k.shape[-2] != v.shape[-2]:
-        raise ValueError(
-            f"expected one value for each key, got k {k.shape} and v {v.shape}; "
-            "make their second-to-last sizes (n_k) equal."
-        )
-    try:
-        return np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
-    except ValueError as error:
-        raise ValueError(
-            f"expected leading axes that broadcast, got q {q.shape}, k {k.shape} and "
-            f"v {v.shape}; {advice}."
-        ) from error
-
-
-def _repeat_heads(
-    q: NDArray[np.floating], k: NDArray[np.floating], v: NDArray[np.floating]
-) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    if min(q.ndim, k.ndim, v.ndim) < 3:
-        raise ValueError(
-            "enable_gqa: expected q, k and v of shape (..., H, n, d), "
-            f"got q {q.shape}, k {k.shape} and v {v.shape}; add the axis of heads."
-        )
-    heads, key_heads, value_heads = q.shape[-3], k.shape[-3], v.shape[-3]
-    if 0 in (key_heads, value_heads) or heads % key_heads or heads % value_heads:
-        raise ValueError(
-            "enable_gqa: expected the heads of q to be a multiple of those of k and v, "
-            f"got {heads}, {key_heads} and {value_heads}."
-        )
-    return (
-        np.repeat(k, heads // key_heads, axis=-3),
-        np.repeat(v, heads // value_heads, axis=-3),
     )

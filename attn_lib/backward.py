@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array, read_arrays
+from attn_lib._arguments import Alignment
+from attn_lib._arrays import as_float_array, read_arrays, repeat_heads
 from attn_lib._scores import default_scale
-from attn_lib.attention import _repeat_heads, scaled_dot_product_attention
-from attn_lib.masks import Alignment
+from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.softmax import softmax_backward
 
 
@@ -119,7 +119,7 @@ def attention_backward(
         )
     key_shape, value_shape = k.shape, v.shape
     if enable_gqa:
-        k, v = _repeat_heads(q, k, v)
+        k, v = repeat_heads(q, k, v)
     if scale is None:
         scale = default_scale(q.shape[-1])
 

@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from attn_lib._arguments import read_positive_size, read_size
 from attn_lib._arrays import as_float_array
-from attn_lib.estimates import _positive
-from attn_lib.masks import _size
 
 #: For each score, compare for the maximum, subtract it, exponentiate, add up, divide.
 SOFTMAX_FLOPS = 5
@@ -85,8 +84,8 @@ def layer_flops(n: int, d_model: int, heads: int = 1, *, n_cached: int = 0) -> L
     >>> layer_flops(1, 512, n_cached=1023).attention
     2097152
     """
-    n, n_cached = _size(n, "n"), _size(n_cached, "n_cached")
-    d_model, heads = _positive(d_model, "d_model"), _positive(heads, "heads")
+    n, n_cached = read_size(n, "n"), read_size(n_cached, "n_cached")
+    d_model, heads = read_positive_size(d_model, "d_model"), read_positive_size(heads, "heads")
     if d_model % heads:
         raise ValueError(
             f"layer_flops: expected heads that divide d_model={d_model}, got {heads}; "
@@ -164,7 +163,7 @@ def dot_product_cost(n_q: int, n_k: int, d_k: int) -> ScoreCost:
     >>> dot_product_cost(100, 100, 64)
     ScoreCost(parameters=0, flops=1280000, numbers=10000)
     """
-    n_q, n_k, d_k = _size(n_q, "n_q"), _size(n_k, "n_k"), _size(d_k, "d_k")
+    n_q, n_k, d_k = read_size(n_q, "n_q"), read_size(n_k, "n_k"), read_size(d_k, "d_k")
     return ScoreCost(parameters=0, flops=_product(n_q, d_k, n_k), numbers=n_q * n_k)
 
 
@@ -202,8 +201,8 @@ def additive_cost(n_q: int, n_k: int, d_k: int, d_hidden: int) -> ScoreCost:
     >>> additive_cost(100, 100, 64, d_hidden=64)
     ScoreCost(parameters=8256, flops=4198400, numbers=640000)
     """
-    n_q, n_k = _size(n_q, "n_q"), _size(n_k, "n_k")
-    d_k, d_hidden = _size(d_k, "d_k"), _size(d_hidden, "d_hidden")
+    n_q, n_k = read_size(n_q, "n_q"), read_size(n_k, "n_k")
+    d_k, d_hidden = read_size(d_k, "d_k"), read_size(d_hidden, "d_hidden")
     hidden = n_q * n_k * d_hidden
     return ScoreCost(
         parameters=2 * d_k * d_hidden + d_hidden,
@@ -236,7 +235,7 @@ def weights_bytes(heads: int, n_q: int, n_k: int, dtype: DTypeLike = np.float32)
     >>> weights_bytes(8, 2048, 2048) / 2**20  # in MiB
     128.0
     """
-    entries = _size(heads, "heads") * _size(n_q, "n_q") * _size(n_k, "n_k")
+    entries = read_size(heads, "heads") * read_size(n_q, "n_q") * read_size(n_k, "n_k")
     return entries * np.dtype(dtype).itemsize
 
 
@@ -264,7 +263,7 @@ def cache_bytes(n: int, d_model: int, dtype: DTypeLike = np.float32) -> int:
     >>> cache_bytes(2048, 512) / 2**20  # in MiB
     8.0
     """
-    return 2 * _size(n, "n") * _size(d_model, "d_model") * np.dtype(dtype).itemsize
+    return 2 * read_size(n, "n") * read_size(d_model, "d_model") * np.dtype(dtype).itemsize
 
 
 def seconds_in_turns(
@@ -313,7 +312,10 @@ def seconds_in_turns(
     >>> list(seconds)
     ['product', 'sum']
     """
-    repeats, in_a_row = _positive(repeats, "repeats"), _positive(in_a_row, "in_a_row")
+    repeats, in_a_row = (
+        read_positive_size(repeats, "repeats"),
+        read_positive_size(in_a_row, "in_a_row"),
+    )
     for function in functions.values():
         function()
     times: dict[str, list[float]] = {name: [] for name in functions}

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attn_lib._arguments import read_positive_size
 from attn_lib._arrays import as_float_array
-from attn_lib.masks import _size
 
 
 class Estimate(NamedTuple):
@@ -117,7 +117,7 @@ def variance_noise(d_k: int, n: int) -> float:
     >>> round(variance_noise(64, n=1000), 4)
     0.0458
     """
-    d_k, n = _positive(d_k, "d_k"), _positive(n, "n")
+    d_k, n = read_positive_size(d_k, "d_k"), read_positive_size(n, "n")
     return math.sqrt((2 + 6 / d_k) / n)
 
 
@@ -151,8 +151,8 @@ def score_matrix_noise(d_k: int, n_q: int, n_k: int) -> float:
     >>> round(score_matrix_noise(64, 128, 128), 4), round(variance_noise(64, 128 * 128), 4)
     (0.0247, 0.0113)
     """
-    n_q, n_k = _positive(n_q, "n_q"), _positive(n_k, "n_k")
-    shared = 2 * (n_q + n_k - 2) / (_positive(d_k, "d_k") * n_q * n_k)
+    n_q, n_k = read_positive_size(n_q, "n_q"), read_positive_size(n_k, "n_k")
+    shared = 2 * (n_q + n_k - 2) / (read_positive_size(d_k, "d_k") * n_q * n_k)
     return math.sqrt(variance_noise(d_k, n_q * n_k) ** 2 + shared)
 
 
@@ -187,14 +187,6 @@ def rejected_share(tolerance: float, noise: float) -> float:
             f"got {tolerance} and {noise}."
         )
     return math.erfc(tolerance / (noise * math.sqrt(2)))
-
-
-def _positive(value: int, name: str) -> int:
-    """Return `value` as an int, or say that `name` must be a whole number of at least 1."""
-    size = _size(value, name)
-    if size < 1:
-        raise ValueError(f"{name}: expected 1 or more, got {size}.")
-    return size
 
 
 def _draws(sample: ArrayLike) -> NDArray[np.floating]:

@@ -14,8 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from attn_lib._arguments import read_positive_size
 from attn_lib._scores import default_scale
-from attn_lib.estimates import Estimate, _positive
+from attn_lib.estimates import Estimate
 from attn_lib.softmax import softmax, softmax_backward, softmax_jacobian_norm
 
 Distribution = Literal["normal", "uniform", "q=k"]
@@ -57,7 +58,11 @@ def score_samples(
     >>> score_samples(64, n=10_000, rng=0).std().round(1)
     np.float64(8.0)
     """
-    d_k, n, rng = _positive(d_k, "d_k"), _positive(n, "n"), np.random.default_rng(rng)
+    d_k, n, rng = (
+        read_positive_size(d_k, "d_k"),
+        read_positive_size(n, "n"),
+        np.random.default_rng(rng),
+    )
     if distribution not in ("normal", "uniform", "q=k"):
         raise ValueError(
             'score_samples: expected distribution "normal", "uniform" or "q=k", '
@@ -113,6 +118,36 @@ def score_variance(
     return Estimate.of_mean((scores - scores.mean()) ** 2 * (n / max(n - 1, 1)))
 
 
+def weight_rows(
+    n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
+) -> Iterator[NDArray[np.floating]]:
+    """Yield the weights one random query gives to random keys, some rows at a time.
+
+    Parameters
+    ----------
+    n_k, d_k, scale, n_rows, rng
+        As in `largest_weights`.
+
+    Yields
+    ------
+    ndarray of float64, shape (rows, n_k)
+        As many rows as fit into a few megabytes; `n_rows` in all.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1.
+
+    Examples
+    --------
+    >>> [rows] = weight_rows(3, 64, n_rows=2, rng=0)
+    >>> rows.shape, rows.sum(axis=-1).round(12).tolist()
+    ((2, 3), [1.0, 1.0])
+    """
+    for _, scores in _score_rows(n_k, d_k, n_rows, rng):
+        yield softmax(scores * _scale(scale, d_k))
+
+
 def largest_weights(
     n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
 ) -> NDArray[np.float64]:
@@ -147,7 +182,7 @@ def largest_weights(
     >>> print(Estimate.of_mean(largest_weights(10, 64, rng=0)))
     0.320 ± 0.002
     """
-    rows = _weight_rows(n_k, d_k, scale, n_rows, rng)
+    rows = weight_rows(n_k, d_k, scale=scale, n_rows=n_rows, rng=rng)
     return np.concatenate([weights.max(axis=-1) for weights in rows])
 
 
@@ -181,7 +216,7 @@ def jacobian_norms(
     >>> print(f"{np.median(norms):.4f}", Estimate.of_mean(norms < 0.01))
     0.0037 0.557 ± 0.008
     """
-    rows = _weight_rows(n_k, d_k, scale, n_rows, rng)
+    rows = weight_rows(n_k, d_k, scale=scale, n_rows=n_rows, rng=rng)
     return np.concatenate([softmax_jacobian_norm(weights) for weights in rows])
 
 
@@ -257,7 +292,7 @@ def cross_entropy_gradient_norms(
     1.218 ± 0.006
     """
     norms = []
-    for weights in _weight_rows(n_k, d_k, scale, n_rows, rng):
+    for weights in weight_rows(n_k, d_k, scale=scale, n_rows=n_rows, rng=rng):
         weights[:, 0] -= 1  # the keys are alike, so any one may be the right answer
         norms.append(np.linalg.norm(weights, axis=-1))
     return np.concatenate(norms)
@@ -325,13 +360,6 @@ def overflows(
     return np.concatenate(found)
 
 
-def _weight_rows(
-    n_k: int, d_k: int, scale: float | None, n_rows: int, rng: Seed
-) -> Iterator[NDArray[np.floating]]:
-    for _, scores in _score_rows(n_k, d_k, n_rows, rng):
-        yield softmax(scores * _scale(scale, d_k))
-
-
 def _score_rows(
     n_k: int, d_k: int, n_rows: int, rng: Seed
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
@@ -342,7 +370,11 @@ def _score_rows(
     normal number, rather than summed from d_k products: the same distribution, d_k times
     faster.
     """
-    n_k, d_k, n_rows = _positive(n_k, "n_k"), _positive(d_k, "d_k"), _positive(n_rows, "n_rows")
+    n_k, d_k, n_rows = (
+        read_positive_size(n_k, "n_k"),
+        read_positive_size(d_k, "d_k"),
+        read_positive_size(n_rows, "n_rows"),
+    )
     rng = np.random.default_rng(rng)
     for rows in _chunks(n_rows, n_k):
         q_norm = np.sqrt(rng.chisquare(d_k, rows))

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-Alignment = Literal["top-left", "bottom-right"]
+from attn_lib._arguments import Alignment, causal_offset, read_size
 
 
 def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArray[np.bool_]:
@@ -49,16 +48,9 @@ def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArra
     array([[1, 1, 0],
            [1, 1, 1]])
     """
-    n_q, n_k = _size(n_q, "n_q"), _size(n_k, "n_k")
-    offset = _causal_offset(n_q, n_k, alignment)
+    n_q, n_k = read_size(n_q, "n_q"), read_size(n_k, "n_k")
+    offset = causal_offset(n_q, n_k, alignment)
     return sliding_window_mask(n_q, n_k, left=None, right=0, offset=offset)
-
-
-def _causal_offset(n_q: int, n_k: int, alignment: Alignment) -> int:
-    """Return how many keys stand before the first query's own."""
-    if alignment not in ("top-left", "bottom-right"):
-        raise ValueError(f'alignment: expected "top-left" or "bottom-right", got {alignment!r}.')
-    return n_k - n_q if alignment == "bottom-right" else 0
 
 
 def sliding_window_mask(
@@ -112,13 +104,13 @@ def sliding_window_mask(
            [0, 0, 1, 1]])
     """
     offset = _whole_numbers(offset, "sliding_window_mask: offset")
-    query = np.arange(_size(n_q, "n_q"))[:, None] + offset[..., None, None]  # (..., n_q, 1)
-    key = np.arange(_size(n_k, "n_k"))  # (n_k,)
+    query = np.arange(read_size(n_q, "n_q"))[:, None] + offset[..., None, None]  # (..., n_q, 1)
+    key = np.arange(read_size(n_k, "n_k"))  # (n_k,)
     allowed = np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
     if left is not None:
-        allowed &= query - _size(left, "left (None: no limit)") <= key
+        allowed &= query - read_size(left, "left (None: no limit)") <= key
     if right is not None:
-        allowed &= key - _size(right, "right (None: no limit)") <= query
+        allowed &= key - read_size(right, "right (None: no limit)") <= query
     return allowed
 
 
@@ -152,7 +144,7 @@ def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
     <BLANKLINE>
            [[1, 1, 1]]])
     """
-    n_k = _size(n_k, "n_k")
+    n_k = read_size(n_k, "n_k")
     lengths = _whole_numbers(lengths, "padding_mask: lengths")
     if np.any((lengths < 0) | (lengths > n_k)):
         raise ValueError(
@@ -277,13 +269,3 @@ def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.integer]:
             f"{name}: expected whole numbers, got dtype {values.dtype}; convert with .astype(int)."
         )
     return values
-
-
-def _size(value: int, name: str) -> int:
-    try:
-        size = operator.index(value)
-    except TypeError as error:
-        raise ValueError(f"{name}: expected a whole number, got {value!r}.") from error
-    if size < 0:
-        raise ValueError(f"{name}: expected 0 or more, got {size}.")
-    return size

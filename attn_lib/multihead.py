@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attn_lib._arguments import Alignment, read_size
 from attn_lib._arrays import as_float_array, project, read_arrays
 from attn_lib._scores import broadcast_mask
 from attn_lib.attention import AttentionTrace, scaled_dot_product_attention
-from attn_lib.masks import Alignment, _size
 
 
 class MultiHeadTrace(NamedTuple):
@@ -239,7 +239,7 @@ def multi_head_attention(
 
 
 def _split_heads(x: NDArray[np.floating], n_heads: int, name: str) -> NDArray[np.floating]:
-    n_heads = _size(n_heads, "n_heads")
+    n_heads = read_size(n_heads, "n_heads")
     if x.ndim < 2 or n_heads == 0 or x.shape[-1] % n_heads:
         raise ValueError(
             f"{name}: expected shape (..., n, n_heads * d) with n_heads = {n_heads}, "

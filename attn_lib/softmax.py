@@ -49,7 +49,10 @@ def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating]:
     array([0., 0.])
     """
     wide, dtype = _read(scores, "scores", "softmax", axis)
-    return _softmax(wide, axis).astype(dtype, copy=False)
+    _, shifted = _shift(wide, axis)
+    exponentials = np.exp(shifted)
+    weights = exponentials / _row_sum(exponentials, axis)
+    return weights.astype(dtype, copy=False)
 
 
 def log_sum_exp(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating] | np.floating:
@@ -268,13 +271,6 @@ def softmax_jacobian_norm(weights: ArrayLike) -> NDArray[np.floating] | np.float
     diagonal = (squares * (1 - w) ** 2).sum(axis=-1)
     pairs = (squares[..., 1:] * before).sum(axis=-1)
     return np.sqrt(diagonal + 2 * pairs).astype(dtype, copy=False)
-
-
-def _softmax(scores: NDArray[np.floating], axis: int = -1) -> NDArray[np.floating]:
-    """Softmax of an array already known to be of a float type wide enough to sum in."""
-    _, shifted = _shift(scores, axis)
-    weights = np.exp(shifted)
-    return weights / _row_sum(weights, axis)
 
 
 def _shift(

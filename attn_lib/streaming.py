@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -40,7 +41,9 @@ Task = tuple[Heads, slice]
 LARGEST_BARE_SCORE = 40.0
 BARE_VALUES = (1e-15, 1e15)
 # Finding the longest query and key pays when each is compared with many others.
-FEWEST_POSITIONS_FOR_A_BOUND = 256
+FEWEST_QUERIES_FOR_A_BOUND = 64
+# OpenBLAS has a faster way for small matrices, and fastest when none is transposed.
+MAX_SMALL_PRODUCT = 10**6  # multiplications
 
 
 class BlockSizes(NamedTuple):
@@ -50,7 +53,8 @@ class BlockSizes(NamedTuple):
     keys: int
 
 
-BLOCKS = BlockSizes(queries=256, keys=512)  # as fast as any in benchmarks/attention.py
+# 512 KB of float32, which a core's cache holds; as fast as any in benchmarks/attention.py.
+BLOCKS = BlockSizes(queries=256, keys=512)
 
 
 def stream(
@@ -95,26 +99,27 @@ def stream(
     """
     batch = np.broadcast_shapes(q.shape[:-2], k.shape[:-2], v.shape[:-2])
     n_q, n_k, d_v = q.shape[-2], k.shape[-2], v.shape[-1]
-    bare = softcap is None and _bare_exponentials_are_safe(q, k, v, scale, mask)
-    output = np.zeros((*batch, n_q, d_v), q.dtype)
+    output = np.empty((*batch, n_q, d_v), q.dtype)
+    filled_in = _without_ones(output)
+    *outer, n_heads = filled_in.shape[:-2]
     # A task costs some overhead: few queries take more keys at a time, and short sequences
-    # are taken several at a time.
+    # are taken several at a time, by all tasks as many.
     room = blocks.queries * blocks.keys
     rows = max(1, min(blocks.queries, n_q))
     keys = max(1, min(room // rows, n_k))
-    heads = max(1, room // (rows * keys))
+    groups = math.ceil(n_heads / max(1, room // (rows * max(keys, q.shape[-1], d_v))))
+    heads = math.ceil(n_heads / groups) if groups else 1
     call = _Call(
-        q=_spread(q * q.dtype.type(scale), batch),
+        q=_spread(q, batch),
         k=_spread(k, batch),
         v=_spread(v, batch),
+        scale=q.dtype.type(scale),
         mask=None if mask is None else _spread(np.broadcast_to(mask, (*batch, n_q, n_k)), batch),
         causal_offset=causal_offset,
         softcap=softcap,
         key_block=keys,
-        bare=bare,
-        output=_without_ones(output),
+        output=filled_in,
     )
-    *outer, n_heads = call.output.shape[:-2]
     run_on_all_cores(
         call.attend,
         [
@@ -132,23 +137,25 @@ def stream(
 class _Call:
     """The inputs of one call, spread to the same batch axes, and the output it fills in."""
 
-    q: Array  #: (..., H, n_q, d_k), already scaled
+    q: Array  #: (..., H, n_q, d_k)
     k: Array  #: (..., H, n_k, d_k)
     v: Array  #: (..., H, n_k, d_v)
+    scale: np.floating
     mask: NDArray[Any] | None  #: (..., H, n_q, n_k) or with axes of length 1
     causal_offset: int | None
     softcap: float | None
     key_block: int
-    bare: bool  #: exponentiate the scores as they are
     output: Array  #: (..., H, n_q, d_v)
-    buffers: threading.local = field(default_factory=threading.local)
+    bounds: dict[tuple[int | slice, ...], float] = field(default_factory=dict)
+    causal_masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
 
     def attend(self, task: Task) -> None:
         """Fill in the output for some heads and a block of queries."""
         heads, queries = task
         q = self.q[*heads, queries]  # (H, n, d_k)
+        q = np.multiply(q, self.scale, out=_memory("q", q.shape, q.dtype))
         output = self.output[*heads, queries]  # (H, n, d_v)
-        weighted = np.zeros_like(output)
+        bare = self.exponentials_are_safe(q, heads)
         row_sum = np.zeros((*q.shape[:2], 1), q.dtype)
         row_max = np.full_like(row_sum, -np.inf)
         n_k = self.k.shape[-2]
@@ -156,44 +163,97 @@ class _Call:
             n_k = min(n_k, max(0, queries.stop + self.causal_offset))
         for first in range(0, n_k, self.key_block):
             keys = slice(first, min(first + self.key_block, n_k))
-            scores = self.scores(q, heads, queries, keys)  # (H, n, key_block)
-            if not self.bare:
+            v = self.v[*heads, keys]  # (H, key_block, d_v)
+            k = self.k[*heads, keys].swapaxes(-1, -2)  # (H, d_k, key_block)
+            scores = _memory("scores", (*q.shape[:2], k.shape[-1]), q.dtype)
+            if bare and math.prod(scores.shape[-2:]) * q.shape[-1] <= MAX_SMALL_PRODUCT:
+                transposed = _memory("k", k.shape, q.dtype)
+                np.copyto(transposed, k)
+                k = transposed
+            np.matmul(q, k, out=scores)
+            if bare:
+                exponentials = np.exp(scores, out=scores)
+                for part, allowed in self.masks(heads, queries, keys):
+                    exponentials[..., part] *= allowed
+            else:
+                if self.softcap is not None:
+                    cap_scores(scores, self.softcap)
+                for part, allowed in self.masks(heads, queries, keys):
+                    mask_scores(scores[..., part], allowed)
                 new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
                 shift = np.where(np.isneginf(new_max), 0, new_max)
-                rescale = np.exp(row_max - shift)
-                row_sum *= rescale
-                weighted *= rescale
                 scores -= shift
+                exponentials = np.exp(scores, out=scores)
+                rescale = np.exp(row_max - shift)
                 row_max = new_max
-            exponentials = np.exp(scores, out=scores)
-            row_sum += exponentials @ np.ones((scores.shape[-1], 1), scores.dtype)
-            weighted += exponentials @ self.v[*heads, keys]
-        np.divide(weighted, row_sum, out=output, where=row_sum != 0)
+                row_sum *= rescale
+                if first > 0:
+                    output *= rescale
+            row_sum += exponentials @ np.ones((k.shape[-1], 1), q.dtype)  # faster than a sum
+            if first == 0:
+                np.matmul(exponentials, v, out=output)
+            else:
+                output += np.matmul(exponentials, v, out=_memory("mixed", output.shape, q.dtype))
+        nothing_allowed = row_sum == 0
+        if nothing_allowed.any():
+            row_sum[nothing_allowed] = 1
+            output[nothing_allowed[..., 0]] = 0
+        output /= row_sum
 
-    def scores(self, q: Array, heads: Heads, queries: slice, keys: slice) -> Array:
-        """Compare a block of queries with a block of keys; cap and mask the scores."""
-        scores = self.buffer((*q.shape[:2], keys.stop - keys.start))
-        np.matmul(q, self.k[*heads, keys].swapaxes(-1, -2), out=scores)
-        if self.softcap is not None:
-            cap_scores(scores, self.softcap)
+    def exponentials_are_safe(self, q: Array, heads: Heads) -> bool:
+        """Whether no exponential of a score, and no sum of them, can leave float32's range."""
+        if self.q.shape[-2] < FEWEST_QUERIES_FOR_A_BOUND or self.softcap is not None:
+            return False
+        if self.mask is not None and self.mask.dtype.kind != "b":
+            return False
+        group = heads[-1]
+        assert isinstance(group, slice)  # which is hashable from Python 3.12 on
+        name = (*heads[:-1], group.start)
+        if name not in self.bounds:  # two threads may find so, and compute the same
+            self.bounds[name] = self.longest_query(heads)
+        return _longest(q) <= self.bounds[name]
+
+    def longest_query(self, heads: Heads) -> float:
+        """Return the length up to which queries have no large scores; -1 if values forbid it."""
+        v = self.v[*heads, :]
+        largest_value = max(float(v.max(initial=0)), -float(v.min(initial=0)))
+        low, high = BARE_VALUES
+        if not (largest_value == 0 or low <= largest_value <= high):
+            return -1.0
+        longest_key = _longest(self.k[*heads, :])
+        return LARGEST_BARE_SCORE / longest_key if longest_key else math.inf
+
+    def masks(
+        self, heads: Heads, queries: slice, keys: slice
+    ) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Yield what masks a block of scores, each with the keys of the block that it is for."""
         if self.mask is not None:
-            mask_scores(scores, self.mask[*heads, queries, keys])
+            yield slice(None), self.mask[*heads, queries, keys]
         if self.causal_offset is not None:
             offset = queries.start + self.causal_offset - keys.start
-            mixed = max(0, offset + 1)  # the whole block of queries may see the keys before
-            if mixed < scores.shape[-1]:
-                shape = (scores.shape[-2], scores.shape[-1] - mixed)
-                allowed = sliding_window_mask(*shape, left=None, right=0, offset=offset - mixed)
-                mask_scores(scores[..., mixed:], allowed)
-        return scores
+            mixed = max(0, offset)  # the whole block of queries may see the keys before
+            n_q, n_k = queries.stop - queries.start, keys.stop - keys.start - mixed
+            if n_k > 1 or offset < 0:
+                window = (n_q, n_k, offset - mixed)
+                if window not in self.causal_masks:
+                    self.causal_masks[window] = sliding_window_mask(
+                        n_q, n_k, left=None, right=0, offset=offset - mixed
+                    )
+                yield slice(mixed, None), self.causal_masks[window]
 
-    def buffer(self, shape: tuple[int, ...]) -> Array:
-        """Memory that each thread uses again for every block of this call."""
-        size = math.prod(shape)
-        memory = getattr(self.buffers, "memory", None)
-        if memory is None or memory.size < size:
-            memory = self.buffers.memory = np.empty(size, self.q.dtype)
-        return memory[:size].reshape(shape)
+
+#: Each thread's memory, used again for every block and every call.
+_of_thread = threading.local()
+
+
+def _memory(name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
+    """Return this thread's array of that name, with whatever was left in it."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = getattr(_of_thread, name, None)
+    if memory is None or memory.size < size:
+        memory = np.empty(size, np.uint8)
+        setattr(_of_thread, name, memory)
+    return memory[:size].view(dtype).reshape(shape)
 
 
 def _spread(array: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
@@ -208,22 +268,7 @@ def _without_ones(array: NDArray[Any]) -> NDArray[Any]:
     return array if array.ndim > 2 else array[None]
 
 
-def _bare_exponentials_are_safe(
-    q: Array, k: Array, v: Array, scale: float, mask: NDArray[Any] | None
-) -> bool:
-    """Whether no exponential of a score, and no sum of them, can leave float32's range."""
-    if min(q.shape[-2], k.shape[-2]) < FEWEST_POSITIONS_FOR_A_BOUND or 0 in (q.size, v.size):
-        return False
-    if mask is not None and mask.dtype.kind != "b":
-        return False
-    largest_score = abs(scale) * math.sqrt(_largest_square(q)) * math.sqrt(_largest_square(k))
-    largest_value = max(float(v.max()), -float(v.min()))
-    low, high = BARE_VALUES
-    return largest_score <= LARGEST_BARE_SCORE and (
-        largest_value == 0 or low <= largest_value <= high
-    )
-
-
-def _largest_square(vectors: Array) -> float:
-    """Return the largest squared length among the vectors, which lie along the last axis."""
-    return float(np.vecdot(vectors, vectors).max())
+def _longest(vectors: Array) -> float:
+    """Return the largest length among the vectors, which lie along the last axis."""
+    with np.errstate(over="ignore"):
+        return math.sqrt(np.vecdot(vectors, vectors).max(initial=0))

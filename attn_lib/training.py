@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.estimates import _positive
+from attn_lib._arguments import read_positive_size
 from attn_lib.softmax import softmax, softmax_backward
 
 Loss = Literal["squared", "cross-entropy"]
@@ -88,7 +88,11 @@ def train_lookup(
     >>> float(raw.found.mean().round(2)), float(scaled.found.mean().round(2))
     (0.31, 1.0)
     """
-    n, d_k, steps = _positive(n, "n"), _positive(d_k, "d_k"), _positive(steps, "steps")
+    n, d_k, steps = (
+        read_positive_size(n, "n"),
+        read_positive_size(d_k, "d_k"),
+        read_positive_size(steps, "steps"),
+    )
     if not all(rate > 0 for rate in rates):
         raise ValueError(f"train_lookup: expected positive rates, got {list(rates)}.")
     if loss not in ("squared", "cross-entropy"):

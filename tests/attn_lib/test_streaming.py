@@ -1,11 +1,7 @@
-import sys
-import threading
-
 import numpy as np
 import pytest
 
-from attn_lib import _parallel, causal_mask, scaled_dot_product_attention
-from attn_lib._parallel import run_on_all_cores
+from attn_lib import causal_mask, scaled_dot_product_attention
 from attn_lib.complexity import peak_extra_bytes
 from attn_lib.streaming import BLOCKS, BlockSizes, stream
 
@@ -17,7 +13,7 @@ BLOCK_SIZES = [BlockSizes(4, 3), BlockSizes(23, 5), BlockSizes(5, 31), BlockSize
 def way_to_stay_in_range(request, monkeypatch):
     """Let short sequences take both ways."""
     fewest = 1 if request.param == "bound on the scores" else 10**9
-    monkeypatch.setattr("attn_lib.streaming.FEWEST_POSITIONS_FOR_A_BOUND", fewest)
+    monkeypatch.setattr("attn_lib.streaming.FEWEST_QUERIES_FOR_A_BOUND", fewest)
 
 
 def inputs(*batch, n_q=N_Q, n_k=N_K, dtype=np.float64, seed=17):
@@ -132,8 +128,29 @@ def test_no_queries_or_no_keys(shape):
     assert output.tolist() == np.zeros((2, n_q, D_V)).tolist()
 
 
-def test_an_empty_batch():
-    assert scaled_dot_product_attention(*inputs(0, 3), method="streaming").shape == (0, 3, N_Q, D_V)
+@pytest.mark.parametrize("batch", [(0, 3), (3, 0), (0,)])
+def test_an_empty_batch(batch):
+    output = scaled_dot_product_attention(*inputs(*batch), method="streaming")
+    assert output.shape == (*batch, N_Q, D_V)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_short_sequences_share_a_block_and_long_ones_do_not(dtype):
+    tolerance = 50 * np.finfo(dtype).eps
+    for batch, n in [((3, 5), 70), ((29,), 130), ((2,), 300)]:
+        q, k, v = inputs(*batch, n_q=n, n_k=n + 3, dtype=dtype)
+        for options in ({}, {"is_causal": True}, {"mask": a_mask(n_q=n, n_k=n + 3)}):
+            dense, streamed = both_forms(q / 2, k / 2, v, **options)
+            np.testing.assert_allclose(streamed, dense, rtol=tolerance, atol=tolerance)
+
+
+def test_no_call_sees_the_memory_of_another():
+    first, second = inputs(3, seed=1), inputs(3, n_q=N_Q - 4, n_k=N_K - 6, seed=2)
+    before = both_forms(*first)[1]
+    kept = before.copy()
+    both_forms(*(1e3 * array for array in second))
+    np.testing.assert_array_equal(before, kept)
+    np.testing.assert_array_equal(both_forms(*first)[1], kept)
 
 
 def test_leading_axes_broadcast():
@@ -170,6 +187,7 @@ def test_a_mask_shared_by_all_heads_is_not_copied_for_each():
     q, k, v = inputs(16, n_q=n, n_k=n, dtype=np.float32)
     mask = causal_mask(n, n)
     per_head = n * n  # bytes of one head's mask
+    stream(q, k, v, scale=1.0)  # what threads keep is there before it is measured
     extra = peak_extra_bytes(lambda: stream(q, k, v, scale=1.0, mask=mask))
     without = peak_extra_bytes(lambda: stream(q, k, v, scale=1.0))
     assert extra - without < 4 * per_head
@@ -222,59 +240,3 @@ def test_large_inputs_stream_and_small_ones_do_not(forms_taken):
 def test_options_that_do_not_exist(options, message):
     with pytest.raises(ValueError, match=message):
         scaled_dot_product_attention(*inputs(), **options)
-
-
-def blas_threads():
-    threadpoolctl = pytest.importorskip("threadpoolctl")
-    return [
-        library["num_threads"]
-        for library in threadpoolctl.threadpool_info()
-        if library["user_api"] == "blas"
-    ]
-
-
-def test_tasks_share_the_cores_and_blas_gets_its_threads_back(monkeypatch):
-    monkeypatch.setattr(_parallel, "_cores", lambda: 2)
-    before = blas_threads()
-    both_here = threading.Barrier(2, timeout=30)
-    within = []
-
-    def meet(_):
-        both_here.wait()  # breaks unless the two tasks run at once
-        within.append(blas_threads())
-
-    run_on_all_cores(meet, [1, 2])
-    assert within == [[1] * len(before)] * 2
-    assert blas_threads() == before
-
-
-def test_an_error_in_a_task_is_raised(monkeypatch):
-    monkeypatch.setattr(_parallel, "_cores", lambda: 2)
-    before = blas_threads()
-
-    def divide(n):
-        return 1 / n
-
-    with pytest.raises(ZeroDivisionError):
-        run_on_all_cores(divide, [1, 0, 2])
-    assert blas_threads() == before
-
-
-def test_without_threadpoolctl_the_tasks_run_in_turn(monkeypatch):
-    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    monkeypatch.setattr(_parallel, "_cores", lambda: 2)
-    _parallel._blas.cache_clear()
-    try:
-        threads = []
-        run_on_all_cores(lambda _: threads.append(threading.current_thread()), [1, 2, 3])
-    finally:
-        _parallel._blas.cache_clear()
-    assert threads == [threading.current_thread()] * 3
-
-
-def test_cores_where_the_system_does_not_say_which_are_ours(monkeypatch):
-    monkeypatch.delattr("os.sched_getaffinity", raising=False)
-    monkeypatch.setattr("os.cpu_count", lambda: 5)
-    assert _parallel._cores() == 5
-    monkeypatch.setattr("os.cpu_count", lambda: None)
-    assert _parallel._cores() == 1

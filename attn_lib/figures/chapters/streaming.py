@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.estimates import _positive
+from attn_lib._arguments import read_positive_size
 from attn_lib.figures import style
 from attn_lib.figures.drawing import decimal_text, percent_text
 from attn_lib.figures.style import course_style, new_figure
@@ -134,7 +134,7 @@ def causal_blocks(blocks: int) -> tuple[Figure, str]:
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    blocks = _positive(blocks, "blocks")
+    blocks = read_positive_size(blocks, "blocks")
     kind = np.sign(np.subtract.outer(np.arange(blocks), np.arange(blocks)))  # query − key
     skipped, partly, whole = (int((kind == sign).sum()) for sign in (-1, 0, 1))
     looks = {

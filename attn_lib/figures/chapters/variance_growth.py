@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from attn_lib.estimates import Estimate, rejected_share, variance_noise
 from attn_lib.experiments import (
     Distribution,
-    _weight_rows,
     largest_scores,
     score_samples,
     score_variance,
+    weight_rows,
 )
 from attn_lib.figures import style
 from attn_lib.figures.drawing import (
@@ -285,7 +285,9 @@ def weights_by_divisor(
             (panels[1], "÷ √d_k", math.sqrt(d_k), SCALED),
             (panels[2], "÷ d_k", float(d_k), OVERSCALED),
         ):
-            rows = np.concatenate(list(_weight_rows(n_k, d_k, 1 / divisor, n_rows, seed)))
+            rows = np.concatenate(
+                list(weight_rows(n_k, d_k, scale=1 / divisor, n_rows=n_rows, rng=seed))
+            )
             ranked = np.sort(rows)[:, ::-1]
             axes.bar(range(1, n_k + 1), ranked.mean(axis=0), color=colour)
             axes.axhline(1 / n_k, color=style.INK, lw=1, ls="--")

@@ -1,0 +1,34 @@
+"""Reading arguments that are no arrays: sizes, and where a causal mask is aligned."""
+
+from __future__ import annotations
+
+import operator
+from typing import Literal
+
+Alignment = Literal["top-left", "bottom-right"]
+
+
+def read_size(value: int, name: str) -> int:
+    """Return `value` as an int, or say that `name` must be a whole number of at least 0."""
+    try:
+        size = operator.index(value)
+    except TypeError as error:
+        raise ValueError(f"{name}: expected a whole number, got {value!r}.") from error
+    if size < 0:
+        raise ValueError(f"{name}: expected 0 or more, got {size}.")
+    return size
+
+
+def read_positive_size(value: int, name: str) -> int:
+    """Return `value` as an int, or say that `name` must be a whole number of at least 1."""
+    size = read_size(value, name)
+    if size < 1:
+        raise ValueError(f"{name}: expected 1 or more, got {size}.")
+    return size
+
+
+def causal_offset(n_q: int, n_k: int, alignment: Alignment) -> int:
+    """Return how many keys stand before the first query's own."""
+    if alignment not in ("top-left", "bottom-right"):
+        raise ValueError(f'alignment: expected "top-left" or "bottom-right", got {alignment!r}.')
+    return n_k - n_q if alignment == "bottom-right" else 0

@@ -1,0 +1,47 @@
+"""Which modules of attn_lib use which: the mathematics stands alone, private names stay at home."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import attn_lib
+
+PACKAGE = Path(attn_lib.__file__).parent
+MATHEMATICS = {
+    *("_arguments", "_arrays", "_parallel", "_scores"),
+    *("attention", "masks", "softmax", "streaming", "backward", "multihead", "additive"),
+    *("complexity", "experiments", "estimates", "training"),
+}
+
+
+def imported(path: Path) -> set[tuple[str, str]]:
+    """Return what a file imports from attn_lib anywhere, as pairs of a module and a name."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {(alias.name, "") for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            found |= {(str(node.module), alias.name) for alias in node.names}
+    return {(module, name) for module, name in found if module.partition(".")[0] == "attn_lib"}
+
+
+def test_the_mathematics_imports_nothing_but_itself():
+    allowed = {f"attn_lib.{module}" for module in MATHEMATICS}
+    for module in MATHEMATICS:
+        used = {source for source, _ in imported(PACKAGE / f"{module}.py")}
+        assert used <= allowed, module
+
+
+def test_no_module_imports_a_private_name_of_another():
+    files = list(PACKAGE.rglob("*.py"))
+    pairs = [(path, *pair) for path in files for pair in imported(path)]
+    assert len(pairs) > len(files)
+    private = [
+        (str(path), module, name)
+        for path, module, name in pairs
+        # A private module's own names are for its neighbours, and so is the module.
+        if name.startswith("_") and not (PACKAGE.parent / module.replace(".", "/")).is_dir()
+    ]
+    assert private == []
