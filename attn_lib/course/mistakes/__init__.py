@@ -7,22 +7,38 @@ and the tests prove that no exercise gives it its points.
 An entry imitates a *target*: one of the right functions in `attn_lib.course.targets`, which takes
 the same arguments. A mistake in one step also shows in what is computed from that step:
 `appearances` gives every form that a mistake takes at a target. The entries stand in modules
-named after the chapters; importing them here, in the order of the book, fills the catalogue.
+named after the chapters. Importing a module enters its mistakes; their order is written here.
 """
 
-from attn_lib.course.mistakes import (  # noqa: I001, F401
-    dot_products,
-    variance_growth,
-    measured_variance,
-    softmax_saturation,
-    softmax_gradients,
-    masks,
-    masking,
+from attn_lib.course.mistakes import (
     complexity,
-    streaming,
+    dot_products,
+    masking,
+    masks,
+    measured_variance,
     putting_it_together,
+    softmax_gradients,
+    softmax_saturation,
+    streaming,
+    variance_growth,
 )
 from attn_lib.course.mistakes.composition import appearances, spellings
-from attn_lib.course.mistakes.core import Mistake, catalogue
+from attn_lib.course.mistakes.core import Mistake, catalogue, put_in_order
 
 __all__ = ["Mistake", "appearances", "catalogue", "spellings"]
+
+# The order of the book. Where two mistakes explain an answer, the first one is named.
+put_in_order(
+    [
+        dot_products,
+        variance_growth,
+        measured_variance,
+        softmax_saturation,
+        softmax_gradients,
+        masks,
+        masking,
+        complexity,
+        streaming,
+        putting_it_together,
+    ]
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from attn_lib.course.targets import TARGETS
@@ -29,6 +30,9 @@ _CATALOGUE: dict[str, Mistake] = {}
 
 def catalogue(target: str | None = None) -> list[Mistake]:
     """Return every catalogued mistake, or those that imitate `target`.
+
+    They come in the order that `attn_lib.course.mistakes` states for the modules, and within
+    a module as they are written.
 
     Parameters
     ----------
@@ -79,6 +83,32 @@ def mistake(
         return wrong
 
     return register
+
+
+def put_in_order(modules: Sequence[ModuleType]) -> None:
+    """Put the catalogue into the order of these modules, however they were imported.
+
+    Parameters
+    ----------
+    modules : sequence of module
+        Every module whose mistakes are in the catalogue, the first one first.
+
+    Raises
+    ------
+    ValueError
+        If a mistake comes from another module.
+    """
+    places = {module.__name__: place for place, module in enumerate(modules)}
+    homes = {mistake.wrong.__module__ for mistake in _CATALOGUE.values()}
+    if others := homes - places.keys():
+        raise ValueError(
+            f"put_in_order: expected every module with mistakes, {', '.join(sorted(others))} is "
+            "missing; name it where it belongs in attn_lib/course/mistakes/__init__.py."
+        )
+    # sorted is stable, so mistakes of one module stay in the order in which it enters them.
+    entries = sorted(_CATALOGUE.values(), key=lambda entry: places[entry.wrong.__module__])
+    _CATALOGUE.clear()
+    _CATALOGUE.update((entry.id, entry) for entry in entries)
 
 
 def _check_target(target: str, caller: str) -> None:

@@ -12,6 +12,49 @@ from attn_lib.course.personal.core import HAND_MARGIN, first_suitable, mistakes_
 
 Array = NDArray[np.float64]
 
+#: The miscounts that a layer has to show, by target.
+SHOWN_BY_A_LAYER = {
+    "weights_bytes": (
+        "weights-of-one-head",
+        "bits-for-bytes",
+        "entries-for-bytes",
+        "bytes-linear-in-length",
+    ),
+    "mebibytes": ("megabytes", "kibibytes"),
+    "cache_bytes": ("keys-cached-alone", "cache-squared-in-length", "cache-in-bits"),
+    "decoding_flops": (
+        "everything-computed-again",
+        "own-key-not-counted",
+        "decoding-without-the-mix",
+        "cache-for-free",
+    ),
+    "crossover_length": (
+        "crossover-of-the-scores-alone",
+        "crossover-with-feed-forward",
+        "crossover-at-the-width",
+    ),
+}
+
+#: The mistakes in merging sums that two blocks have to show, whichever has the larger score.
+SHOWN_IN_EITHER_ORDER = ("sums-not-rescaled", "rescaled-the-wrong-way")
+
+#: Those that they have to show if block A has the larger score, so that B is rescaled.
+SHOWN_IF_A_IS_LARGER = ("new-sum-not-rescaled", "maximum-of-the-new-block")
+
+#: Those that they have to show if block B has it, so that A is rescaled.
+SHOWN_IF_B_IS_LARGER = ("old-sum-not-rescaled",)
+
+#: The mistakes in merging outputs that two blocks have to show.
+SHOWN_IN_MERGED_OUTPUTS = {
+    "merge_outputs": (
+        "outputs-averaged",
+        "outputs-added",
+        "shares-without-the-maxima",
+        "shares-without-the-sums",
+        "merged-but-not-normalised",
+    ),
+}
+
 
 class Layer(NamedTuple):
     """The sizes of a layer with several heads, and the type of its numbers."""
@@ -45,7 +88,7 @@ class TwoBlocks(NamedTuple):
 
 
 def layer(learner_id: str) -> Layer:
-    """Return a layer of which every catalogued miscount makes a wrong answer.
+    """Return a layer in which each of `SHOWN_BY_A_LAYER` makes a wrong answer.
 
     Parameters
     ----------
@@ -73,7 +116,9 @@ def layer(learner_id: str) -> Layer:
             "decoding_flops": (n, d_model),
             "crossover_length": (d_model,),
         }
-        return n not in (d_model, 2 * d_model) and mistakes_show(asked, margin=1.0)
+        return n not in (d_model, 2 * d_model) and mistakes_show(
+            asked, SHOWN_BY_A_LAYER, margin=1.0
+        )
 
     return first_suitable(learner_id, "layer", draw, suitable)
 
@@ -81,8 +126,8 @@ def layer(learner_id: str) -> Layer:
 def two_blocks(learner_id: str) -> TwoBlocks:
     """Return what is kept of two blocks, in short numbers.
 
-    Either block may have the larger score. Every catalogued mistake in merging them that this
-    order of the two can show gives another answer.
+    Either block may have the larger score. Each of the `shown_in_sums` and of
+    `SHOWN_IN_MERGED_OUTPUTS` gives another answer.
 
     Parameters
     ----------
@@ -104,16 +149,17 @@ def two_blocks(learner_id: str) -> TwoBlocks:
     def suitable(blocks: TwoBlocks) -> bool:
         if not 0.5 <= abs(blocks.max_a - blocks.max_b) <= 2.5:
             return False
-        invisible = invisible_in(blocks)
-        return mistakes_show({"merge_sums": blocks.sums}, invisible=invisible) and mistakes_show(
-            {"merge_outputs": blocks.outputs}, margin=0.1
-        )
+        return mistakes_show(
+            {"merge_sums": blocks.sums}, {"merge_sums": shown_in_sums(blocks)}
+        ) and mistakes_show({"merge_outputs": blocks.outputs}, SHOWN_IN_MERGED_OUTPUTS, margin=0.1)
 
     return first_suitable(learner_id, "two-blocks", draw, suitable)
 
 
-def invisible_in(blocks: TwoBlocks) -> tuple[str, ...]:
-    """Return the mistakes that cannot show, because the one block or the other is larger.
+def shown_in_sums(blocks: TwoBlocks) -> tuple[str, ...]:
+    """Return the mistakes in merging sums that the numbers have to show.
+
+    Which they can show depends on which block has the larger score.
 
     Parameters
     ----------
@@ -122,12 +168,12 @@ def invisible_in(blocks: TwoBlocks) -> tuple[str, ...]:
     Examples
     --------
     >>> one = np.ones(2)
-    >>> invisible_in(TwoBlocks(2.0, 1.5, one, 1.0, 1.5, one))
-    ('old-sum-not-rescaled',)
+    >>> "old-sum-not-rescaled" in shown_in_sums(TwoBlocks(2.0, 1.5, one, 1.0, 1.5, one))
+    False
     """
     if blocks.max_a > blocks.max_b:
-        return ("old-sum-not-rescaled",)
-    return ("new-sum-not-rescaled", "maximum-of-the-new-block")
+        return SHOWN_IN_EITHER_ORDER + SHOWN_IF_A_IS_LARGER
+    return SHOWN_IN_EITHER_ORDER + SHOWN_IF_B_IS_LARGER
 
 
 def running_scores(learner_id: str) -> Array:

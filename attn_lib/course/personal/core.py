@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from attn_lib.course.mistakes import appearances
+from attn_lib.course.mistakes.core import Function
 from attn_lib.course.targets import TARGETS
 
 #: How far apart a right and a wrong answer to a task by hand have to lie: ten times the last
@@ -118,39 +119,52 @@ def first_suitable(
         if suitable(numbers):
             return numbers
     raise RuntimeError(
-        f"{task}: none of {MOST_DRAWS} draws will do. If they cannot show a catalogued mistake, "
-        "leave it out by its id; otherwise ask less of the numbers."
+        f"{task}: none of {MOST_DRAWS} draws will do. If they cannot show a mistake that the task "
+        "names, take its id out there; otherwise ask less of the numbers."
     )
 
 
 def mistakes_show(
     asked: Mapping[str, Sequence[Any]],
+    named: Mapping[str, Sequence[str]],
     *,
     margin: float = HAND_MARGIN,
-    invisible: Sequence[str] = (),
 ) -> bool:
-    """Say whether each mistake at these targets changes the answer to these arguments.
+    """Say whether each of the named mistakes changes the answer to these arguments.
+
+    Only the named mistakes count, so a learner's numbers stay what they are when the catalogue
+    grows. A NaN in a wrong answer counts as no change: nobody gets it by hand.
 
     Parameters
     ----------
     asked : mapping
         The arguments by target, a key of `attn_lib.course.targets.TARGETS`.
+    named : mapping
+        For each of these targets, the ids of the mistakes that have to show there.
     margin : float
         How far at least one number of the answer has to move.
-    invisible : sequence of str
-        Ids of the mistakes that need not show.
+
+    Raises
+    ------
+    ValueError
+        If the two mappings have different targets, or a named mistake cannot appear at its
+        target.
 
     Examples
     --------
-    >>> mistakes_show({"score_range": (64,)}), mistakes_show({"score_range": (1,)})
+    >>> named = {"score_range": ["range-from-the-variance"]}
+    >>> mistakes_show({"score_range": (64,)}, named), mistakes_show({"score_range": (1,)}, named)
     (True, False)
     """
+    if asked.keys() != named.keys():
+        raise ValueError(
+            f"mistakes_show: expected mistakes named for {', '.join(asked)}, "
+            f"got them for {', '.join(named)}; name some for each target asked for, and no other."
+        )
     with np.errstate(all="ignore"):
         for target, args in asked.items():
             right = np.asarray(TARGETS[target](*args))
-            for mistake, wrong in appearances(target):
-                if mistake.id in invisible:
-                    continue
+            for wrong in wrong_functions(target, named[target]):
                 try:
                     answer = np.asarray(wrong(*args))
                 except ValueError:  # its shapes do not multiply, which shows
@@ -158,3 +172,34 @@ def mistakes_show(
                 if answer.shape == right.shape and not np.any(np.abs(answer - right) > margin):
                     return False
     return True
+
+
+def wrong_functions(target: str, named: Sequence[str]) -> list[Function]:
+    """Return the wrong function that each named mistake makes at a target.
+
+    Parameters
+    ----------
+    target : str
+        A key of `attn_lib.course.targets.TARGETS`.
+    named : sequence of str
+        Ids of mistakes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or a named mistake cannot appear there.
+
+    Examples
+    --------
+    >>> (transposed,) = wrong_functions("weights_shape", ["weights-shape-transposed"])
+    >>> transposed((3, 7), (5, 7), (5, 2))
+    array([5, 3])
+    """
+    known = {mistake.id: wrong for mistake, wrong in appearances(target)}
+    if unknown := [name for name in named if name not in known]:
+        raise ValueError(
+            f"{target}: expected ids of mistakes that can appear there ({', '.join(known)}), "
+            f"got {', '.join(map(repr, unknown))}; correct the id, or name the mistake at a "
+            "target where it can appear."
+        )
+    return [known[name] for name in named]

@@ -10,14 +10,27 @@ from numpy.typing import NDArray
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
 
-#: Mistakes that one query and two keys of two numbers cannot show: √n_k is √d_k, the one row
-#: is everything, and small scores do not overflow.
-INVISIBLE_BY_HAND = (
-    "scale-by-number-of-keys",
-    "softmax-over-everything",
-    "softmax-shifted-by-overall-maximum",
-    "softmax-that-overflows",
-)
+_IN_RAW_SCORES = ("keys-times-queries", "cosine-scores", "scores-already-scaled")
+_IN_SCALED_SCORES = (*_IN_RAW_SCORES, "no-scale", "divide-by-d_k", "multiply-by-root-d_k")
+
+#: The mistakes that one query and two keys have to show, by target.
+SHOWN_BY_TWO_KEYS = {
+    "score_matrix": _IN_RAW_SCORES,
+    "scaled_scores": _IN_SCALED_SCORES,
+    "attention": (
+        *_IN_SCALED_SCORES,
+        "scale-after-softmax",
+        "attention-over-queries",
+        "no-softmax",
+        "hard-attention",
+        "softmax-of-values",
+        "weights-rounded-midway",
+        "equal-weights",
+        "softmax-over-queries",
+        "exponentials-not-normalised",
+        "normalised-without-exponential",
+    ),
+}
 
 
 class TwoKeys(NamedTuple):
@@ -42,10 +55,8 @@ class Sizes(NamedTuple):
 def two_keys(learner_id: str) -> TwoKeys:
     """Return a query, two keys and two values to compute attention with by hand.
 
-    One key has clearly the larger weight. Every catalogued mistake that two keys can show gives
-    other numbers than the right way, by `HAND_MARGIN` or more. An entry added to the catalogue
-    can therefore change a learner's numbers: extend it between two runs of a course, not
-    during one.
+    One key has clearly the larger weight. Each of `SHOWN_BY_TWO_KEYS` gives other numbers than
+    the right way, by more than `HAND_MARGIN`.
 
     Parameters
     ----------
@@ -69,7 +80,7 @@ def two_keys(learner_id: str) -> TwoKeys:
     def suitable(numbers: TwoKeys) -> bool:
         q, k, v = numbers.q[None].astype(float), numbers.k.astype(float), numbers.v.astype(float)
         asked = {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
-        return _one_key_leads(numbers) and mistakes_show(asked, invisible=INVISIBLE_BY_HAND)
+        return _one_key_leads(numbers) and mistakes_show(asked, SHOWN_BY_TWO_KEYS)
 
     return first_suitable(learner_id, "two-keys", draw, suitable)
 

@@ -16,6 +16,9 @@ from attn_lib.softmax import softmax
 Mask = NDArray[np.bool_]
 Attention = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
 
+#: The mistakes that a mask to read has to show.
+SHOWN_BY_A_MASK = {"visible_keys": ("hidden-keys-counted", "seeing-queries-counted")}
+
 
 class Reading(NamedTuple):
     """A mask, what kind it is and the number that goes with it."""
@@ -115,7 +118,7 @@ def reading(learner_id: str) -> Reading:
     def suitable(given: Reading) -> bool:
         # What is left of n is no answer by accident.
         halves = 2 * given.number == given.mask.shape[1]
-        return not halves and mistakes_show({"visible_keys": (given.mask,)})
+        return not halves and mistakes_show({"visible_keys": (given.mask,)}, SHOWN_BY_A_MASK)
 
     return first_suitable(learner_id, "read-a-mask", draw, suitable)
 

@@ -15,6 +15,39 @@ from attn_lib.course.personal.core import first_suitable, mistakes_show, persona
 #: The step that is large enough for its error to show.
 COARSE_STEP = 0.4
 
+#: The mistakes in the three steps back that gradients by hand have to show, by target.
+SHOWN_BY_GRADIENTS = {
+    "value_gradient": (
+        "value-gradient-not-transposed",
+        "value-gradient-averaged",
+        "gradient-passed-straight-through",
+    ),
+    "weights_gradient": ("weights-gradient-transposed", "weights-gradient-of-sums"),
+    "softmax_backward": (
+        "row-sum-missing",
+        "row-sum-not-weighted",
+        "column-sum-for-row-sum",
+        "mean-for-row-sum",
+        "weights-not-multiplied",
+        "backward-of-a-sigmoid",
+        "jacobian-diagonal-only",
+        "jacobian-without-diagonal",
+        "jacobian-of-a-sigmoid",
+        "jacobian-with-the-wrong-sign",
+        "jacobian-without-the-factor",
+    ),
+}
+
+#: The mistakes that the losses on both sides of an entry have to show.
+SHOWN_BY_DIFFERENCES = {
+    "central_difference": (
+        "forward-difference",
+        "difference-over-one-step",
+        "difference-downhill",
+        "second-difference",
+    ),
+}
+
 
 class LayerSizes(NamedTuple):
     """The sizes of a layer with cross-attention, no two of them equal."""
@@ -79,7 +112,7 @@ def layer_sizes(learner_id: str) -> LayerSizes:
 def gradients_by_hand(learner_id: str) -> GradientsByHand:
     """Return weights, values and the gradient at the output, to go backwards by hand.
 
-    Every catalogued mistake in the three steps back changes a number by `HAND_MARGIN` or more.
+    Each of `SHOWN_BY_GRADIENTS` changes a number by more than `HAND_MARGIN`.
 
     Parameters
     ----------
@@ -111,7 +144,7 @@ def gradients_by_hand(learner_id: str) -> GradientsByHand:
             and abs(weights[0, 0] - weights[1, 0]) > 0.15
             and bool(np.all(grad_output))
             and np.abs(grad_weights).max() <= 25
-            and mistakes_show(asked)
+            and mistakes_show(asked, SHOWN_BY_GRADIENTS)
         )
 
     return first_suitable(learner_id, "gradients-by-hand", draw, suitable)
@@ -156,7 +189,9 @@ def suspects(learner_id: str) -> Suspects:
             np.diff(claimed).min() > 0.05
             and 0.01 < abs(coarse - right) < 0.3
             and np.abs(coarse - claimed).min() > 0.01
-            and mistakes_show({"central_difference": (above, here, below, COARSE_STEP)})
+            and mistakes_show(
+                {"central_difference": (above, here, below, COARSE_STEP)}, SHOWN_BY_DIFFERENCES
+            )
         )
 
     return first_suitable(learner_id, "suspects", draw, suitable)

@@ -8,33 +8,87 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.mistakes import appearances
-from attn_lib.course.personal.core import HAND_MARGIN, first_suitable, mistakes_show, personal_rng
+from attn_lib.course.personal.core import (
+    HAND_MARGIN,
+    first_suitable,
+    mistakes_show,
+    personal_rng,
+    wrong_functions,
+)
 from attn_lib.course.targets import TARGETS
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 
-#: Mistakes that one row of small scores cannot show: it is everything, it has the overall
-#: maximum, and nothing overflows.
-INVISIBLE_IN_ONE_ROW = (
+#: The mistakes that either wrong divisor of wide scores has to show in their variance.
+SHOWN_BY_A_DIVISOR = {
+    "scaled_variance": ("variance-divided-once", "variance-left-alone", "variance-always-one"),
+}
+
+#: The mistakes that wide scores have to show in the weights.
+SHOWN_BY_WIDE_SCORES = {
+    "tempered_softmax": (
+        "temperature-multiplied",
+        "temperature-after-softmax",
+        "root-of-the-temperature",
+        "temperature-ignored",
+        "softmax-over-queries",
+        "exponentials-not-normalised",
+        "normalised-without-exponential",
+    ),
+}
+
+#: The mistakes that a width and variances have to show.
+SHOWN_BY_A_SPREAD = {
+    "score_variance": (
+        "sd-for-variance",
+        "variance-grows-squared",
+        "variance-does-not-grow",
+        "variance-of-the-average",
+        "variances-added",
+        "variances-squared",
+        "sds-multiplied",
+        "mean-for-variance",
+    ),
+}
+
+_IN_FLOPS = (
+    "flops-without-the-two",
+    "flops-linear-in-length",
+    "flops-without-the-width",
+    "flops-width-squared",
+)
+
+#: The miscounts that the sizes of self-attention have to show, by target.
+SHOWN_BY_A_COST = {
+    "score_flops": _IN_FLOPS,
+    "attention_flops": (
+        *_IN_FLOPS,
+        "flops-of-one-head",
+        "mix-counted-with-d_k",
+        "scores-counted-with-d_v",
+        "mix-not-counted",
+        "scores-not-counted",
+    ),
+}
+
+#: The mistakes of `masked_softmax` that a causal row of scores has to show.
+SHOWN_BY_A_CAUSAL_ROW = (
+    "scores-times-mask",
+    "mask-after-softmax",
+    "minus-infinity-after-softmax",
+    "zero-for-minus-infinity",
+    "mask-inverted",
+    "mask-transposed",
+    "mask-not-used",
+    "nearly-zero-for-minus-infinity",
+    "zeros-and-ones-added",
+    "additive-mask-inverted",
+    "minus-infinity-times-zero",
+    "softmax-over-queries",
     "softmax-over-everything",
-    "softmax-shifted-by-overall-maximum",
-    "softmax-that-overflows",
+    "exponentials-not-normalised",
+    "normalised-without-exponential",
 )
-
-#: Mistakes that a causal row of small scores cannot show: its own key is always visible, so
-#: −1e9 does what −∞ does, and there is something to divide by.
-INVISIBLE_IN_A_CAUSAL_ROW = (
-    "renormalised-after-the-mask",
-    "large-negative-fill",
-    "large-negative-added",
-    "empty-rows-become-nan",
-    "softmax-shifted-by-overall-maximum",
-    "softmax-that-overflows",
-)
-
-#: Mistakes in a small variance that need not show by more: it is asked for to four decimals.
-SHOWN_BY_FOUR_DECIMALS = ("keys-equal-to-queries",)
 
 #: What the four papers did, two sentences for each.
 CLAIMS = (
@@ -134,10 +188,10 @@ def wide_scores(learner_id: str) -> WideScores:
             and 0.3 < shares.max() < 0.6
             and 0.9 < raw_shares.max() < 0.995
             and all(
-                mistakes_show({"scaled_variance": (d_k, by)}, invisible=SHOWN_BY_FOUR_DECIMALS)
+                mistakes_show({"scaled_variance": (d_k, by)}, SHOWN_BY_A_DIVISOR)
                 for by in (d_k, divisor)
             )
-            and mistakes_show({"tempered_softmax": (row, root)}, invisible=INVISIBLE_IN_ONE_ROW)
+            and mistakes_show({"tempered_softmax": (row, root)}, SHOWN_BY_WIDE_SCORES)
         )
 
     return first_suitable(learner_id, "quiz-wide-scores", draw, suitable)
@@ -162,7 +216,7 @@ def spread(learner_id: str) -> Spread:
         return Spread(int(rng.integers(11, 100)), float(var_q), float(var_k))
 
     def suitable(numbers: Spread) -> bool:
-        return mistakes_show({"score_variance": numbers})
+        return mistakes_show({"score_variance": numbers}, SHOWN_BY_A_SPREAD)
 
     return first_suitable(learner_id, "quiz-spread", draw, suitable)
 
@@ -241,7 +295,7 @@ def cost(learner_id: str) -> Cost:
             "score_flops": (n, n, d_k),
             "attention_flops": (n, n, d_k, d_v, heads),
         }
-        return longer**2 != wider and wider**2 != longer and mistakes_show(asked)
+        return longer**2 != wider and wider**2 != longer and mistakes_show(asked, SHOWN_BY_A_COST)
 
     return first_suitable(learner_id, "quiz-cost", draw, suitable)
 
@@ -307,11 +361,9 @@ def claims(learner_id: str) -> list[str]:
 
 
 def _shows_in_row(row: int, args: Sequence[Any]) -> bool:
-    """Say whether each mistake changes this row of the weights."""
+    """Say whether each mistake changes this row of the weights; a NaN is a change too."""
     right = TARGETS["masked_softmax"](*args)[row]
-    for mistake, wrong in appearances("masked_softmax"):
-        if mistake.id in INVISIBLE_IN_A_CAUSAL_ROW:
-            continue
+    for wrong in wrong_functions("masked_softmax", SHOWN_BY_A_CAUSAL_ROW):
         with np.errstate(all="ignore"):
             answer = wrong(*args)[row]
         if not np.any(~(np.abs(answer - right) <= HAND_MARGIN)):

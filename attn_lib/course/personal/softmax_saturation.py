@@ -10,11 +10,45 @@ from numpy.typing import NDArray
 from attn_lib.course.personal.core import first_suitable, mistakes_show
 from attn_lib.softmax import softmax, softmax_jacobian
 
-#: Mistakes that show on scores too large to exponentiate only, or on rows far from each other.
-INVISIBLE_ON_SMALL_SCORES = ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")
+#: The mistakes that a gap between two scores has to show.
+SHOWN_BY_A_GAP = {
+    "two_key_weight": (
+        "odds-for-weight",
+        "weight-of-the-other-key",
+        "gap-shared-without-exponential",
+    ),
+}
 
-#: A norm does not tell a matrix from the same with the sign turned round.
-INVISIBLE_IN_A_NORM = ("jacobian-with-the-wrong-sign",)
+_IN_A_JACOBIAN_AND_ITS_NORM = (
+    "jacobian-diagonal-only",
+    "jacobian-without-diagonal",
+    "jacobian-of-a-sigmoid",
+    "jacobian-without-the-factor",
+)
+
+#: The mistakes that rows of weights have to show in their Jacobians, by target.
+SHOWN_BY_WEIGHTS = {
+    "softmax_jacobian": (*_IN_A_JACOBIAN_AND_ITS_NORM, "jacobian-with-the-wrong-sign"),
+    "softmax_jacobian_norm": (
+        *_IN_A_JACOBIAN_AND_ITS_NORM,
+        "jacobian-norm-squared",
+        "largest-singular-value",
+        "jacobian-norm-of-equal-weights",
+    ),
+}
+
+#: The mistakes that random scores have to show, with the scale and without.
+SHOWN_BY_RANDOM_SCORES = {
+    "mean_largest_weight": (
+        "largest-weight-of-all",
+        "largest-average-weight",
+        "largest-weight-of-a-column",
+        "softmax-over-queries",
+        "softmax-over-everything",
+        "exponentials-not-normalised",
+        "normalised-without-exponential",
+    ),
+}
 
 #: Keys of `weights_and_jacobians`, and queries of `random_scores`.
 N_KEYS, N_ROWS = 5, 50
@@ -79,7 +113,9 @@ def two_scores(learner_id: str) -> TwoScores:
 
     def suitable(numbers: TwoScores) -> bool:
         gaps = numbers.gap, numbers.gap / numbers.temperature
-        return all(mistakes_show({"two_key_weight": (gap,)}, margin=0.02) for gap in gaps)
+        return all(
+            mistakes_show({"two_key_weight": (gap,)}, SHOWN_BY_A_GAP, margin=0.02) for gap in gaps
+        )
 
     return first_suitable(learner_id, "two-scores", draw, suitable)
 
@@ -119,14 +155,14 @@ def weights_and_jacobians(learner_id: str) -> WeightsAndJacobians:
 
     def suitable(numbers: WeightsAndJacobians) -> bool:
         weights, _, row, key = numbers
+        asked = {"softmax_jacobian": (weights[row],), "softmax_jacobian_norm": (weights,)}
         lower = np.sort(weights[row])[:-1]
         return (
             0.05 < weights[row, key] < 0.25
             and len(set(lower.tolist())) == N_KEYS - 1
             and lower.min() > 0.01
             and _changes_when_inverted(numbers.row_of_jacobian)
-            and mistakes_show({"softmax_jacobian": (weights[row],)})
-            and mistakes_show({"softmax_jacobian_norm": (weights,)}, invisible=INVISIBLE_IN_A_NORM)
+            and mistakes_show(asked, SHOWN_BY_WEIGHTS)
         )
 
     return first_suitable(learner_id, "weights-and-jacobians", draw, suitable)
@@ -155,11 +191,7 @@ def random_scores(learner_id: str) -> RandomScores:
         d_k, scores = numbers
         largest = softmax(scores).max(axis=-1)
         return np.abs(largest - 0.99).min() > 0.0005 and all(
-            mistakes_show(
-                {"mean_largest_weight": (some,)},
-                margin=0.03,
-                invisible=INVISIBLE_ON_SMALL_SCORES,
-            )
+            mistakes_show({"mean_largest_weight": (some,)}, SHOWN_BY_RANDOM_SCORES, margin=0.03)
             for some in (scores, scores / np.sqrt(d_k))
         )
 

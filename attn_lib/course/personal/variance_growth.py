@@ -16,6 +16,51 @@ VARIANCES = (0.25, 0.5, 0.75, 1.5, 2.0, 2.5, 3.0, 4.0)
 #: How far a noise asked for to four decimals has to lie from a wrong one.
 NOISE_MARGIN = 0.0004
 
+_IN_A_VARIANCE = (
+    "sd-for-variance",
+    "variance-grows-squared",
+    "variance-does-not-grow",
+    "variance-of-the-average",
+    "variances-added",
+    "variances-squared",
+    "sds-multiplied",
+    "mean-for-variance",
+)
+
+#: The mistakes that a width, variances and means of entries have to show, by target.
+SHOWN_BY_ENTRIES = {
+    "score_variance": _IN_A_VARIANCE,
+    "score_sd": (*_IN_A_VARIANCE, "variance-for-sd", "sd-grows-with-the-width"),
+    "score_range": (
+        "range-from-the-variance",
+        "range-of-one-sd",
+        "range-without-cancelling",
+        "range-from-width-and-sd",
+    ),
+    "score_mean": (
+        "mean-always-zero",
+        "mean-does-not-grow",
+        "mean-grows-with-the-root",
+        "means-added",
+    ),
+}
+
+#: The mistakes that the sizes of a layer have to show.
+SHOWN_BY_HEAD_SIZES = {
+    "scaled_variance": (
+        "variance-divided-once",
+        "variance-left-alone",
+        "variance-always-one",
+        "keys-equal-to-queries",
+    ),
+}
+
+#: The mistakes that the sizes of a measurement have to show, by target.
+SHOWN_BY_A_MEASUREMENT = {
+    "variance_noise": ("noise-without-the-root", "noise-of-normal-numbers", "noise-of-a-mean"),
+    "score_matrix_noise": ("entries-taken-for-independent", "queries-taken-for-the-sample"),
+}
+
 
 class Entries(NamedTuple):
     """The width of a query and a key, and what their entries are like."""
@@ -46,7 +91,7 @@ class Measurement(NamedTuple):
 
 
 def entries(learner_id: str) -> Entries:
-    """Return a width, variances and means of which every catalogued mistake makes a wrong answer.
+    """Return a width, variances and means, with which `SHOWN_BY_ENTRIES` make wrong answers.
 
     Parameters
     ----------
@@ -72,7 +117,7 @@ def entries(learner_id: str) -> Entries:
             "score_range": (d_k,),
             "score_mean": (d_k, mean_q, mean_k),
         }
-        return math.isqrt(d_k) ** 2 != d_k and mistakes_show(asked, margin=0.05)
+        return math.isqrt(d_k) ** 2 != d_k and mistakes_show(asked, SHOWN_BY_ENTRIES, margin=0.05)
 
     return first_suitable(learner_id, "entries", draw, suitable)
 
@@ -100,7 +145,7 @@ def head_sizes(learner_id: str) -> HeadSizes:
     def suitable(sizes: HeadSizes) -> bool:
         d_k = sizes.d_model // sizes.n_heads
         asked = {"scaled_variance": (d_k, math.sqrt(sizes.d_model))}
-        return len({d_k, *sizes}) == 4 and mistakes_show(asked)
+        return len({d_k, *sizes}) == 4 and mistakes_show(asked, SHOWN_BY_HEAD_SIZES)
 
     return first_suitable(learner_id, "head-sizes", draw, suitable)
 
@@ -139,7 +184,7 @@ def measurement(learner_id: str) -> Measurement:
         return (
             0.04 < off < 0.12
             and abs(off / variance_noise(d_k, n) - off / score_matrix_noise(d_k, n_q, n_k)) > 0.3
-            and mistakes_show(asked, margin=NOISE_MARGIN)
+            and mistakes_show(asked, SHOWN_BY_A_MEASUREMENT, margin=NOISE_MARGIN)
         )
 
     return first_suitable(learner_id, "measurement", draw, suitable)

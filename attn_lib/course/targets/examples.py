@@ -4,6 +4,9 @@ Every catalogued mistake shows in at least one example of its target. The sizes 
 that no axis can pass for another; where a mistake fits square arrays only, another example
 is square. Numbers are short, so that a reader can type them. The first example is the
 plainest; later ones bring large scores, empty rows or a batch.
+
+Each draw has a seed of its own, so a new example changes none of the others. Give it the
+smallest seed that is free.
 """
 
 from __future__ import annotations
@@ -14,38 +17,75 @@ import numpy as np
 
 from attn_lib.course.targets.dot_products import Array
 
-# One generator for all: what is drawn in between changes all that comes after it, in the museum
-# too. So draw new numbers at the end.
-_RNG = np.random.default_rng(12)
+
+class _Numbers:
+    """Short random numbers."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng(seed)
+
+    def entries(self, *shape: int) -> Array:
+        """Return standard normal numbers with one decimal."""
+        return self._rng.normal(size=shape).round(1) + 0.0  # no −0.0
+
+    def values(self, *shape: int) -> Array:
+        """Return whole numbers, ten times as large."""
+        return (10 * self._rng.normal(size=shape)).round() + 0.0
+
+    def weights(self, n_q: int, n_k: int) -> Array:
+        """Return rows of hundredths that sum to 1."""
+        return self._rng.multinomial(100, self._rng.dirichlet(np.ones(n_k), size=n_q)) / 100
 
 
-def _draw(*shape: int) -> Array:
-    return _RNG.normal(size=shape).round(1) + 0.0  # no −0.0
+def _entries(seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
+    numbers = _Numbers(seed)
+    return tuple(numbers.entries(*shape) for shape in shapes)
 
 
-def _values(*shape: int) -> Array:
-    return (10 * _RNG.normal(size=shape)).round() + 0.0
+def _qkv(
+    seed: int, q_shape: tuple[int, ...], k_shape: tuple[int, ...], d_v: int
+) -> tuple[Array, Array, Array]:
+    numbers = _Numbers(seed)
+    q, k = numbers.entries(*q_shape), numbers.entries(*k_shape)
+    return q, k, numbers.values(*k_shape[:-1], d_v)
 
 
-def _weights(n_q: int, n_k: int) -> Array:
-    """Rows of hundredths that sum to 1."""
-    return _RNG.multinomial(100, _RNG.dirichlet(np.ones(n_k), size=n_q)) / 100
+def _with_large_queries(q: Array, *others: Array) -> tuple[Array, ...]:
+    return np.array([[9000.0], [1.0], [1.0], [-9000.0]]) * q, *others
 
 
-_Q, _K, _V = _draw(4, 6), _draw(4, 6), _values(4, 3)
+def _blocks(seed: int, n_q: int) -> tuple[Array, Array, Array, Array]:
+    """Return the largest score and the sum of each of two blocks of keys."""
+    numbers = _Numbers(seed)
+    max_a, sum_a, max_b, sum_b = (numbers.entries(n_q) for _ in range(4))
+    return max_a, 1 + abs(sum_a), max_b, 1 + abs(sum_b)
+
+
+def _with_outputs(
+    seed: int, max_a: Array, sum_a: Array, max_b: Array, sum_b: Array
+) -> tuple[Array, ...]:
+    out_a, out_b = _entries(seed, (len(sum_a), 2), (len(sum_b), 2))
+    return max_a, sum_a, out_a, max_b, sum_b, out_b
+
+
+def _weights(seed: int, n_q: int, n_k: int) -> Array:
+    return _Numbers(seed).weights(n_q, n_k)
+
+
+_SQUARE = _qkv(1, (4, 6), (4, 6), 3)
+_Q, _K, _V = _SQUARE
 _SHAPES = (2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)
-_SCORES = _draw(3, 5)
+(_SCORES,) = _entries(2, (3, 5))
 #: Scores that overflow when exponentiated, in a row far above another.
-_LARGE = np.vstack([_draw(3, 4), [[900.0, 901.0, 902.0, 903.0]]])
+_LARGE = np.vstack([*_entries(3, (3, 4)), [[900.0, 901.0, 902.0, 903.0]]])
 #: Scores of which one lies so far below that its weight is 0 in float64.
 _FAR_BELOW = np.array([[0.0, 1.0, -2000.0], [2.0, -1.0, 0.5]])
-_LARGE_QUERIES = np.array([[9000.0], [1.0], [1.0], [-9000.0]])
-_SELF = [(_draw(5, 7), _draw(5, 7), _values(5, 2)), (_LARGE_QUERIES * _Q, _K, _V)]
-_QKV = [(_draw(3, 7), _draw(5, 7), _values(5, 2)), (_Q, _K, _V), _SELF[1]]
+_SELF = [_qkv(4, (5, 7), (5, 7), 2), _with_large_queries(*_SQUARE)]
+_QKV = [_qkv(5, (3, 7), (5, 7), 2), _SQUARE, _SELF[1]]
 _BATCH = [
-    (_draw(2, 3, 7), _draw(2, 5, 7), _values(2, 5, 2)),
-    (_draw(2, 4, 7), _draw(2, 4, 7), _values(2, 4, 2)),
-    (_LARGE_QUERIES * _draw(2, 4, 6), _draw(2, 4, 6), _values(2, 4, 3)),
+    _qkv(6, (2, 3, 7), (2, 5, 7), 2),
+    _qkv(7, (2, 4, 7), (2, 4, 7), 2),
+    _with_large_queries(*_qkv(8, (2, 4, 6), (2, 4, 6), 3)),
 ]
 #: Row 1 is empty; square, so that the transposed mask fits.
 _MASK = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=bool)
@@ -55,23 +95,23 @@ _HIDDEN_ABOVE = np.array([[1.0, 2.0, 0.5, 1500.0], [0.0, 1.0, 3.0, 2.0]])
 _FIRST_TWO = np.array([[1, 1, 0, 0]], dtype=bool)
 _MASKED_SCORES = [
     (_SCORES, _WIDE_MASK),
-    (_draw(4, 4), _MASK),
+    (*_entries(9, (4, 4)), _MASK),
     (_LARGE, _MASK),
     (_HIDDEN_ABOVE, _FIRST_TWO),
 ]
 _BLOCKS = [
-    (_draw(3), 1 + abs(_draw(3)), _draw(3), 1 + abs(_draw(3))),
+    _blocks(10, 3),
     (np.array([900.0, 0.0]), np.ones(2), np.array([0.0, 900.0]), 2 * np.ones(2)),
 ]
 _HEADS = [
-    tuple(_draw(*shape) for shape in ((4, 6), (6, 10), (6, 10), (6, 6), (6, 7))),
-    tuple(_draw(*shape) for shape in ((4, 7), (7, 20), (7, 20), (7, 8), (8, 9))),
+    _entries(11, (4, 6), (6, 10), (6, 10), (6, 6), (6, 7)),
+    _entries(12, (4, 7), (7, 20), (7, 20), (7, 8), (8, 9)),
 ]
 _GRADIENTS = [
-    (_draw(3, 2), _draw(3, 7), _draw(5, 7), _draw(5, 2)),
-    (_draw(4, 2), _draw(4, 7), _draw(4, 7), _draw(4, 2)),
+    _entries(13, (3, 2), (3, 7), (5, 7), (5, 2)),
+    _entries(14, (4, 2), (4, 7), (4, 7), (4, 2)),
 ]
-_AT = _draw(2, 3)
+(_AT,) = _entries(15, (2, 3))
 _LENGTHS = [3, 0], [3, 2], [4, 3]
 
 EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
@@ -80,7 +120,7 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "softmax": [(_SCORES,), (_LARGE,)],
     "attention": _QKV,
     "attention_formula": [*_QKV, (_Q[:, :4], _K[:, :4], _V)],
-    "weight_at": [(_weights(4, 4), 2, 0)],
+    "weight_at": [(_weights(36, 4, 4), 2, 0)],
     "weights_shape": [_SHAPES],
     "output_shape": [_SHAPES],
     "score_variance": [(64,), (512,), (7, 0.5, 3.0)],
@@ -92,17 +132,17 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "head_scale": [(48, 6, 10), (512, 8, 100)],
     "variance_noise": [(5, 30), (64, 1000)],
     "score_matrix_noise": [(5, 30, 40), (64, 128, 128)],
-    "measured_variance": [(_draw(9, 7), _draw(9, 7))],
+    "measured_variance": [_entries(17, (9, 7), (9, 7))],
     "two_key_weight": [(1.5,), (4.0,)],
     "tempered_softmax": [(_SCORES, 8.0), (_LARGE, 0.5)],
     "log_sum_exp": [(_SCORES,), (_LARGE,)],
     "log_softmax": [(_SCORES,), (_FAR_BELOW,), (_LARGE,)],
     "overflow_limit": [("float16",), ("float32",), ("float64",)],
     "mean_largest_weight": [(_SCORES,), (_LARGE,)],
-    "softmax_jacobian": [(_weights(1, 4)[0],), (_weights(2, 5),)],
-    "softmax_jacobian_norm": [(_weights(2, 5),)],
-    "softmax_backward": [(_weights(3, 5), _draw(3, 5))],
-    "cross_entropy_gradient": [(_draw(5), 2), (_LARGE[3], 1)],
+    "softmax_jacobian": [(_weights(18, 1, 4)[0],), (_weights(19, 2, 5),)],
+    "softmax_jacobian_norm": [(_weights(20, 2, 5),)],
+    "softmax_backward": [(_weights(21, 3, 5), *_entries(22, (3, 5)))],
+    "cross_entropy_gradient": [(*_entries(23, (5,)), 2), (_LARGE[3], 1)],
     "causal_mask": [(3, 5), (4, 4)],
     "cached_causal_mask": [(3, 5), (4, 4), (1, 6), (4, 2)],
     "padding_mask": [([2, 4, 3], 5)],
@@ -117,7 +157,7 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (*qkv, mask) for qkv, mask in zip(_QKV, (_WIDE_MASK, _MASK, _MASK), strict=True)
     ],
     "causal_attention": _SELF,
-    "cached_attention": [*_QKV, (_draw(5, 7), _draw(3, 7), _values(3, 2))],
+    "cached_attention": [*_QKV, _qkv(24, (5, 7), (3, 7), 2)],
     "padded_attention": [(*qkv, lengths) for qkv, lengths in zip(_BATCH, _LENGTHS, strict=True)],
     "score_flops": [(3, 5, 7), (100, 50, 64)],
     "attention_flops": [(3, 5, 7, 2, 4), (100, 50, 64, 32, 8)],
@@ -127,23 +167,23 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "weights_bytes": [(6, 30, 50), (6, 30, 50, "float16")],
     "cache_bytes": [(30, 16), (30, 16, "float16")],
     "mebibytes": [(50_000_000,)],
-    "additive_scores": [(_draw(3, 7), _draw(5, 4), _draw(7, 6), _draw(4, 6), _draw(6))],
+    "additive_scores": [_entries(25, (3, 7), (5, 4), (7, 6), (4, 6), (6,))],
     "additive_parameters": [(7, 4), (64, 32)],
     "merge_sums": _BLOCKS,
-    "merge_outputs": [
-        (max_a, sum_a, _draw(len(sum_a), 2), max_b, sum_b, _draw(len(sum_b), 2))
-        for max_a, sum_a, max_b, sum_b in _BLOCKS
-    ],
+    "merge_outputs": [_with_outputs(26, *_BLOCKS[0]), _with_outputs(27, *_BLOCKS[1])],
     "streaming_attention": [(*qkv, block) for qkv in _QKV for block in (2, 3)],
-    "split_heads": [(np.arange(30.0).reshape(5, 6), 2), (_draw(2, 3, 8), 4)],
-    "merge_heads": [(np.arange(30.0).reshape(2, 5, 3),), (_draw(2, 4, 3, 2),)],
+    "split_heads": [(np.arange(30.0).reshape(5, 6), 2), (*_entries(28, (2, 3, 8)), 4)],
+    "merge_heads": [(np.arange(30.0).reshape(2, 5, 3),), _entries(29, (2, 4, 3, 2))],
     "multi_head_attention": [
         (*_HEADS[0], 2),
         (*_HEADS[1], 4),
-        (_LARGE_QUERIES * _HEADS[1][0], *_HEADS[1][1:], 4),
+        (*_with_large_queries(*_HEADS[1]), 4),
     ],
-    "value_gradient": [(_weights(3, 5), _draw(3, 2)), (_weights(4, 4), _draw(4, 2))],
-    "weights_gradient": [(_draw(3, 2), _draw(5, 2)), (_draw(4, 2), _draw(4, 2))],
+    "value_gradient": [
+        (_weights(30, 3, 5), *_entries(31, (3, 2))),
+        (_weights(32, 4, 4), *_entries(33, (4, 2))),
+    ],
+    "weights_gradient": [_entries(34, (3, 2), (5, 2)), _entries(35, (4, 2), (4, 2))],
     "query_gradient": _GRADIENTS,
     "key_gradient": _GRADIENTS,
     # A cubic, a step to either side.

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pkgutil
 import re
+import subprocess
+import sys
 import warnings
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 import pytest
 
-from attn_lib.course.mistakes import appearances, catalogue
+from attn_lib.course import mistakes
+from attn_lib.course.mistakes import appearances, catalogue, spellings
 from attn_lib.course.mistakes.composition import STEPS
 from attn_lib.course.mistakes.core import mistake as register
+from attn_lib.course.mistakes.core import put_in_order
+from attn_lib.course.museum import wing
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
 from attn_lib.masks import causal_mask, combine_masks, padding_mask
 
 Q, K, V = EXAMPLES["attention"][1]
+
+#: The modules that enter mistakes, by name.
+CHAPTERS = {
+    name: importlib.import_module(f"{mistakes.__name__}.{name}")
+    for _, name, _ in pkgutil.iter_modules(mistakes.__path__)
+    if name not in ("composition", "core")
+}
 
 #: Entries that are about numbers out of range: NumPy warns, and should.
 WARN = {
@@ -133,15 +148,59 @@ def test_every_target_has_cases_and_mistakes():
     assert few == {"weight_at"}
 
 
-def test_the_first_entries_stay_as_they_are():
-    """Learners' numbers are drawn so that these show, and released exercises name them."""
-    ids = [mistake.id for mistake in catalogue()[:28]]
-    assert ids[0] == "keys-times-queries"
-    assert ids[9:20] == [mistake.id for mistake in catalogue("attention")]
-    assert ids[-1] == "output-shape-without-positions"
-    chapters = {mistake.section.partition("#")[0] for mistake in catalogue()[:28]}
-    assert chapters == {"dot-products", "variance-growth"}  # the latter explains the root
-    assert "dot-products" not in {m.section.partition("#")[0] for m in catalogue()[28:]}
+class TestOrder:
+    """Where two mistakes explain an answer, the first one is named: the order may not drift."""
+
+    def test_chapters_come_as_in_the_book(self):
+        assert list(dict.fromkeys(wing(mistake.target) for mistake in catalogue())) == [
+            "dot-products",
+            "variance-growth",
+            "softmax-saturation",
+            "masking",
+            "complexity",
+            "putting-it-together",
+        ]
+
+    def test_a_module_is_kept_together_in_the_order_it_is_written_in(self):
+        modules = [mistake.wrong.__module__ for mistake in catalogue()]
+        assert len(list(groupby(modules))) == len(set(modules)) == len(CHAPTERS)
+        lines = {module: [] for module in modules}
+        for mistake in catalogue():
+            lines[mistake.wrong.__module__].append(mistake.wrong.__code__.co_firstlineno)
+        assert all(numbers == sorted(numbers) for numbers in lines.values())
+
+    def test_imports_in_another_order_change_nothing(self):
+        code = f"""if True:
+            import importlib, sys, types
+            import attn_lib.course
+
+            package = types.ModuleType("attn_lib.course.mistakes")
+            package.__path__ = {mistakes.__path__!r}
+            sys.modules[package.__name__] = package
+            for name in {[*reversed(CHAPTERS)]!r}:
+                importlib.import_module(f"{{package.__name__}}.{{name}}")
+            entered = [*importlib.import_module("attn_lib.course.mistakes.core")._CATALOGUE]
+            del sys.modules[package.__name__]  # the modules stay
+
+            from attn_lib.course.mistakes import catalogue, spellings
+            from attn_lib.course.targets import TARGETS
+
+            print(entered)
+            print([mistake.id for mistake in catalogue()])
+            print([mistake.id for target in TARGETS for mistake, _ in spellings(target)])
+        """
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        entered, ids, suspects = map(ast.literal_eval, run.stdout.splitlines())
+        assert ids == [mistake.id for mistake in catalogue()]
+        assert suspects == [mistake.id for target in TARGETS for mistake, _ in spellings(target)]
+        assert entered != ids
+        assert sorted(entered) == sorted(ids)
+
+    def test_a_module_without_a_place_is_told(self):
+        with pytest.raises(ValueError, match=r"every module with mistakes, .*\.masks is missing"):
+            put_in_order([module for name, module in CHAPTERS.items() if name != "masks"])
 
 
 def test_no_two_entries_of_a_target_give_the_same_numbers():

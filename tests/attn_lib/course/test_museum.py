@@ -118,8 +118,8 @@ def test_cells_are_shaded_by_size_and_sign():
     right, wrong = tables(shown)
     cells = {cell.get_text(): cell["class"] for cell in right.find_all("td", class_=True)}
     assert cells["−∞"] == ["no"]
-    assert cells["−1.6"] == ["n4"]  # the largest by size
-    assert cells["0.4"] == ["p1"]  # a quarter of that
+    assert cells["−2.4"] == ["n4"]  # the largest by size
+    assert cells["0.8"] == ["p1"]  # a third of that
     assert "framed" in wrong.find("td", class_=True)["class"]
 
 
@@ -141,9 +141,9 @@ def test_what_single_numbers_look_like():
         ("limit-of-the-type", "1.798e308"),
         ("own-key-not-counted", "2.095e6"),
         ("noise-of-normal-numbers", "0.04472"),
-        ("value-gradient-averaged", "0.00"),
+        ("weights-gradient-transposed", "0.00"),
         ("empty-rows-become-nan", "NaN"),
-        ("softmax-over-queries", "0.04"),
+        ("softmax-over-queries", "0.05"),
     ],
 )
 def test_how_odd_numbers_are_written(id, text):

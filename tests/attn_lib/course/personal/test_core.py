@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from attn_lib import scaled_dot_product_attention
 from attn_lib.course import personal
-from attn_lib.course.mistakes import appearances
 from attn_lib.course.personal import checked_id, personal_rng, sizes, two_keys, weights_to_read
-from attn_lib.course.personal.core import HAND_MARGIN
-from attn_lib.course.personal.dot_products import INVISIBLE_BY_HAND
-from attn_lib.course.targets import TARGETS
-from tests.attn_lib.course.personal.learners import LEARNERS
+from attn_lib.course.personal.core import mistakes_show, wrong_functions
+from attn_lib.course.personal.dot_products import SHOWN_BY_TWO_KEYS
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 
 def as_text(learner: str) -> str:
@@ -70,28 +69,32 @@ class TestDraws:
 
 
 class TestTwoKeys:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_by_hand_shows(self, learner):
-        q, k, v = (array.astype(float) for array in two_keys(learner))
-        for target in ("score_matrix", "scaled_scores", "attention"):
-            args = (q[None], k, v) if target == "attention" else (q[None], k)
-            right = TARGETS[target](*args)
-            for mistake, wrong in appearances(target):
-                with np.errstate(all="ignore"):
-                    try:
-                        answer = wrong(*args)
-                    except ValueError:
-                        assert mistake.id == "keys-times-queries"
-                        continue
-                if answer.shape != right.shape:
-                    assert mistake.id == "keys-times-queries"
-                elif mistake.id not in INVISIBLE_BY_HAND:
-                    assert np.abs(answer - right).max() > HAND_MARGIN, mistake.id
+    NOT_IN_SCORES: ClassVar = {"scale-by-number-of-keys": "There are as many keys as entries."}
+    NOT_IN_OUTPUTS: ClassVar = {
+        "softmax-over-everything": "The one row is everything.",
+        "softmax-shifted-by-overall-maximum": "The one row has the overall maximum.",
+        "softmax-that-overflows": "The scores are small enough for an exponential.",
+    }
 
-    @pytest.mark.parametrize("name", INVISIBLE_BY_HAND)
+    @pytest.mark.parametrize(
+        ("target", "takes", "left_out"),
+        [
+            ("score_matrix", 2, {}),
+            ("scaled_scores", 2, NOT_IN_SCORES),
+            ("attention", 3, NOT_IN_SCORES | NOT_IN_OUTPUTS),
+        ],
+    )
+    def test_every_mistake_by_hand_shows(self, target, takes, left_out):
+        def arguments(learner):
+            q, k, v = (array.astype(float) for array in two_keys(learner))
+            return (q[None], k, v)[:takes]
+
+        check_shown(target, arguments, SHOWN_BY_TWO_KEYS[target], left_out=left_out)
+
+    @pytest.mark.parametrize("name", [*NOT_IN_SCORES, *NOT_IN_OUTPUTS])
     def test_what_is_left_out_cannot_show(self, name):
         q, k, v = (array.astype(float) for array in two_keys("ada"))
-        (wrong,) = (wrong for mistake, wrong in appearances("attention") if mistake.id == name)
+        (wrong,) = wrong_functions("attention", [name])
         right = scaled_dot_product_attention(q[None], k, v)
         np.testing.assert_allclose(wrong(q[None], k, v), right)
 
@@ -105,9 +108,34 @@ class TestTwoKeys:
 
     def test_a_mistake_that_cannot_show_is_reported(self, monkeypatch):
         monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
-        monkeypatch.setattr(personal.dot_products, "INVISIBLE_BY_HAND", ())
+        shown = SHOWN_BY_TWO_KEYS | {"attention": ("softmax-that-overflows",)}
+        monkeypatch.setattr(personal.dot_products, "SHOWN_BY_TWO_KEYS", shown)
         with pytest.raises(RuntimeError, match="two-keys: none of 20 draws will do"):
             two_keys("ada")
+
+
+class TestMistakesShow:
+    def test_only_named_mistakes_count(self):
+        width_one = {"score_range": (1,)}
+        assert not mistakes_show(width_one, {"score_range": ["range-from-the-variance"]})
+        assert mistakes_show(width_one, {"score_range": ["range-of-one-sd"]})
+        assert mistakes_show(width_one, {"score_range": []})
+
+    def test_a_move_counts_beyond_the_margin(self):
+        asked, named = {"score_range": (4,)}, {"score_range": ["range-of-one-sd"]}
+        assert mistakes_show(asked, named, margin=1.9)
+        assert not mistakes_show(asked, named, margin=4)
+
+    @pytest.mark.parametrize("name", ["range-of-two-sds", "range-of-one-sd"])
+    def test_a_name_that_cannot_appear_at_the_target_is_told(self, name):
+        told = rf"score_matrix: expected ids .* \(keys-times-queries, .*, got '{name}'; correct"
+        with pytest.raises(ValueError, match=told):
+            mistakes_show({"score_matrix": (np.eye(2), np.eye(2))}, {"score_matrix": [name]})
+
+    @pytest.mark.parametrize("named", [{}, {"score_sd": []}, {"score_range": [], "score_sd": []}])
+    def test_each_target_that_is_asked_for_has_names(self, named):
+        with pytest.raises(ValueError, match="expected mistakes named for score_range, got them"):
+            mistakes_show({"score_range": (64,)}, named)
 
 
 class TestOthers:

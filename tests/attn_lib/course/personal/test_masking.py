@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attn_lib.course.mistakes import appearances
 from attn_lib.course.personal.masking import (
+    SHOWN_BY_A_MASK,
     empty_row,
     mask_from_outside,
     mask_to_read,
     reading,
     somebodys_attention,
 )
-from attn_lib.course.targets import visible_keys
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
-from tests.attn_lib.course.personal.learners import LEARNERS
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 
 @pytest.mark.parametrize(
@@ -45,13 +44,13 @@ class TestEmptyRow:
         assert np.array_equal(scores, scores.round(1))
 
 
+def test_every_mistake_in_reading_a_mask_shows():
+    named = SHOWN_BY_A_MASK["visible_keys"]
+    check_shown("visible_keys", lambda learner: (mask_to_read(learner),), named)
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 class TestMaskToRead:
-    def test_every_mistake_shows(self, learner):
-        mask = mask_to_read(learner)
-        for mistake, wrong in appearances("visible_keys"):
-            assert not np.array_equal(wrong(mask), visible_keys(mask)), mistake.id
-
     def test_it_looks_like_its_kind_and_no_other(self, learner):
         mask, kind, number = reading(learner)
         n_q, n_k = mask.shape

@@ -10,12 +10,14 @@ from attn_lib.backward import attention_backward
 from attn_lib.course.personal.core import HAND_MARGIN
 from attn_lib.course.personal.putting_it_together import (
     COARSE_STEP,
+    SHOWN_BY_DIFFERENCES,
+    SHOWN_BY_GRADIENTS,
     gradients_by_hand,
     layer_sizes,
     suspects,
 )
 from attn_lib.course.targets import TARGETS
-from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 DRAWS = [layer_sizes, gradients_by_hand, suspects]
 
@@ -26,33 +28,48 @@ def test_same_id_same_numbers_and_others_for_others(draw):
     assert len({repr(draw(learner)) for learner in LEARNERS}) == len(LEARNERS)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
 class TestMistakesShow:
+    def test_shapes_in_a_layer(self):
+        def shapes(learner):
+            n_q, n_k, _, H, d_k, d_v, _ = layer_sizes(learner)
+            return (H, n_q, d_k), (H, n_k, d_k), (H, n_k, d_v)
+
+        check_shown("weights_shape", shapes)
+
+    @pytest.mark.parametrize("learner", LEARNERS)
     def test_sizes_of_a_layer(self, learner):
-        n_q, n_k, d_model, H, d_k, d_v, d_out = layer_sizes(learner)
-        shapes = ((H, n_q, d_k), (H, n_k, d_k), (H, n_k, d_v))
-        assert hidden_mistakes("weights_shape", shapes) == set()
+        _, n_k, d_model, H, d_k, d_v, d_out = layer_sizes(learner)
         divisors = {d_k, d_model, H * d_k, d_model / H, d_v, n_k, H}
         assert len(divisors) == 7
         assert len({d_model, H * d_k, H * d_v, d_out}) == 4
 
-    def test_gradients_by_hand(self, learner):
-        weights, v, grad_output = gradients_by_hand(learner)
-        np.testing.assert_allclose(weights.sum(axis=1), 1)
-        grad_weights = grad_output @ v.T
-        assert hidden_mistakes("value_gradient", (weights, grad_output)) == set()
-        assert hidden_mistakes("weights_gradient", (grad_output, v)) == set()
-        assert hidden_mistakes("softmax_backward", (weights, grad_weights)) == set()
+    @pytest.mark.parametrize("target", SHOWN_BY_GRADIENTS)
+    def test_gradients_by_hand(self, target):
+        def arguments(learner):
+            weights, v, grad_output = gradients_by_hand(learner)
+            return {
+                "value_gradient": (weights, grad_output),
+                "weights_gradient": (grad_output, v),
+                "softmax_backward": (weights, grad_output @ v.T),
+            }[target]
 
-    def test_differences(self, learner):
-        losses = [loss_at(suspects(learner), step) for step in (COARSE_STEP, 0, -COARSE_STEP)]
-        assert hidden_mistakes("central_difference", (*losses, COARSE_STEP)) == set()
+        check_shown(target, arguments, SHOWN_BY_GRADIENTS[target])
+
+    def test_differences(self):
+        def arguments(learner):
+            given = suspects(learner)
+            losses = [loss_at(given, step) for step in (COARSE_STEP, 0, -COARSE_STEP)]
+            return *losses, COARSE_STEP
+
+        named = SHOWN_BY_DIFFERENCES["central_difference"]
+        check_shown("central_difference", arguments, named)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 class TestNumbers:
     def test_by_hand_they_have_few_digits(self, learner):
         weights, v, grad_output = gradients_by_hand(learner)
+        np.testing.assert_allclose(weights.sum(axis=1), 1)
         grad_scores = TARGETS["softmax_backward"](weights, grad_output @ v.T)
         grad_values = TARGETS["value_gradient"](weights, grad_output)
         np.testing.assert_allclose(grad_scores, grad_scores.round(3), atol=1e-12)

@@ -7,8 +7,11 @@ import pytest
 
 from attn_lib.course.personal.quiz import (
     CLAIMS,
-    INVISIBLE_IN_A_CAUSAL_ROW,
-    INVISIBLE_IN_ONE_ROW,
+    SHOWN_BY_A_CAUSAL_ROW,
+    SHOWN_BY_A_COST,
+    SHOWN_BY_A_DIVISOR,
+    SHOWN_BY_A_SPREAD,
+    SHOWN_BY_WIDE_SCORES,
     batch_sizes,
     causal_scores,
     claims,
@@ -19,7 +22,7 @@ from attn_lib.course.personal.quiz import (
 )
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
-from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, claims]
 
@@ -30,38 +33,85 @@ def test_same_id_same_numbers_and_others_for_others(draw):
     assert len({repr(draw(learner)) for learner in LEARNERS}) > 90
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
 class TestMistakesShow:
-    def test_dividing_the_scores(self, learner):
-        d_k, divisor, scores = wide_scores(learner)
-        root = np.sqrt(d_k)
-        assert hidden_mistakes("scaled_variance", (d_k, root)) == {"variance-always-one"}
-        allowed = 1e-4  # four decimals are asked for
-        assert hidden_mistakes("scaled_variance", (d_k, d_k), margin=2 * allowed) == set()
-        assert hidden_mistakes("scaled_variance", (d_k, divisor), margin=2 * allowed) == set()
-        asked = (scores[None].astype(float), root)
-        assert hidden_mistakes("tempered_softmax", asked) == set(INVISIBLE_IN_ONE_ROW)
+    def test_dividing_the_scores(self):
+        named = SHOWN_BY_A_DIVISOR["scaled_variance"]
+        within = 1e-4  # four decimals are asked for
+        for divisor in (lambda own: own.d_k, lambda own: own.divisor):
 
-    def test_variance_of_a_score(self, learner):
-        assert hidden_mistakes("score_variance", spread(learner)) == set()
+            def arguments(learner, divisor=divisor):
+                own = wide_scores(learner)
+                return own.d_k, divisor(own)
 
-    def test_shapes(self, learner):
-        b, n, d_k, d_v, m = batch_sizes(learner)
-        assert len({b, n, d_k, d_v, m}) == 5
-        for keys, unseen in ((n, {"output-shape-as-values"}), (m, set())):
-            shapes = ((b, n, d_k), (b, keys, d_k), (b, keys, d_v))
-            assert hidden_mistakes("output_shape", shapes) == unseen
+            check_shown("scaled_variance", arguments, named, margin=2 * within)
 
-    def test_operations(self, learner):
-        n, d_k, d_v, heads, longer, wider = cost(learner)
-        assert hidden_mistakes("score_flops", (n, n, d_k)) == set()
-        assert hidden_mistakes("attention_flops", (n, n, d_k, d_v, heads)) == set()
-        assert len({longer, wider, longer**2, wider**2, 1}) == 5
+    def test_dividing_by_the_root(self):
+        def variance(learner):
+            d_k = wide_scores(learner).d_k
+            return d_k, np.sqrt(d_k)
 
-    def test_causal_row(self, learner):
-        scores, row, _, _ = causal_scores(learner)
-        hidden = hidden_mistakes("masked_softmax", (scores, causal_mask(5, 5)), part=row)
-        assert hidden == set(INVISIBLE_IN_A_CAUSAL_ROW)
+        def weights(learner):
+            d_k, _, scores = wide_scores(learner)
+            return scores[None].astype(float), np.sqrt(d_k)
+
+        one = {"variance-always-one": "Divided by the root, the variance is 1."}
+        check_shown("scaled_variance", variance, left_out=one)
+        check_shown(
+            "tempered_softmax",
+            weights,
+            SHOWN_BY_WIDE_SCORES["tempered_softmax"],
+            left_out={
+                "softmax-over-everything": "The one row is everything.",
+                "softmax-shifted-by-overall-maximum": "The one row has the overall maximum.",
+                "softmax-that-overflows": "The scores are small enough for an exponential.",
+            },
+        )
+
+    def test_variance_of_a_score(self):
+        check_shown("score_variance", spread, SHOWN_BY_A_SPREAD["score_variance"])
+
+    def test_shapes(self):
+        def in_self_attention(learner):
+            b, n, d_k, d_v, _ = batch_sizes(learner)
+            return (b, n, d_k), (b, n, d_k), (b, n, d_v)
+
+        def in_cross_attention(learner):
+            b, n, d_k, d_v, m = batch_sizes(learner)
+            return (b, n, d_k), (b, m, d_k), (b, m, d_v)
+
+        alike = {"output-shape-as-values": "There are as many queries as keys."}
+        check_shown("output_shape", in_self_attention, left_out=alike)
+        check_shown("output_shape", in_cross_attention)
+        assert all(len(set(batch_sizes(learner))) == 5 for learner in LEARNERS)
+
+    def test_operations(self):
+        def of_scores(learner):
+            n, d_k, *_ = cost(learner)
+            return n, n, d_k
+
+        def of_attention(learner):
+            n, d_k, d_v, heads, *_ = cost(learner)
+            return n, n, d_k, d_v, heads
+
+        check_shown("score_flops", of_scores, SHOWN_BY_A_COST["score_flops"])
+        check_shown("attention_flops", of_attention, SHOWN_BY_A_COST["attention_flops"])
+
+    def test_causal_row(self):
+        visible = "A query's own key is always visible, so a row is never empty."
+        check_shown(
+            "masked_softmax",
+            lambda learner: (causal_scores(learner).scores, causal_mask(5, 5)),
+            SHOWN_BY_A_CAUSAL_ROW,
+            left_out={
+                "renormalised-after-the-mask": visible,
+                "large-negative-fill": visible,
+                "large-negative-added": visible,
+                "empty-rows-become-nan": visible,
+                "softmax-shifted-by-overall-maximum": "No row lies far below the others.",
+                "softmax-that-overflows": "The scores are small enough for an exponential.",
+            },
+            part=lambda learner: causal_scores(learner).row,
+        )
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -83,6 +133,10 @@ class TestNoGuessIsRight:
         assert 1 <= row <= 3
         assert n - changed not in (changed, changed + 1)
         assert np.array_equal(scores, scores.round(1))
+
+    def test_squares_do_not_hide_how_costs_grow(self, learner):
+        *_, longer, wider = cost(learner)
+        assert len({longer, wider, longer**2, wider**2, 1}) == 5
 
     def test_every_paper_has_a_sentence_and_half_a_list_has_three(self, learner):
         papers = [CLAIMS.index(claim) // 2 for claim in claims(learner)]

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from attn_lib.course.personal.softmax_saturation import (
-    INVISIBLE_IN_A_NORM,
-    INVISIBLE_ON_SMALL_SCORES,
+    SHOWN_BY_A_GAP,
+    SHOWN_BY_RANDOM_SCORES,
+    SHOWN_BY_WEIGHTS,
     random_scores,
     two_scores,
     weights_and_jacobians,
 )
 from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
-from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 
 @pytest.mark.parametrize("draw", [two_scores, weights_and_jacobians, random_scores])
@@ -28,11 +29,14 @@ class TestDraws:
 
 
 class TestTwoScores:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
-        own = two_scores(learner)
-        for gap in (own.gap, own.gap / own.temperature):
-            assert hidden_mistakes("two_key_weight", (gap,), margin=0.003) == set()
+    def test_every_mistake_shows(self):
+        def with_temperature(learner):
+            own = two_scores(learner)
+            return (own.gap / own.temperature,)
+
+        for arguments in (lambda learner: (two_scores(learner).gap,), with_temperature):
+            named = SHOWN_BY_A_GAP["two_key_weight"]
+            check_shown("two_key_weight", arguments, named, margin=0.003)
 
     def test_the_scores_are_too_large_for_an_exponential_and_the_gap_is_short(self):
         for learner in LEARNERS:
@@ -44,12 +48,25 @@ class TestTwoScores:
 
 
 class TestWeightsAndJacobians:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
-        weights, _, row, key = weights_and_jacobians(learner)
-        assert hidden_mistakes("softmax_jacobian", (weights[row],), margin=0.003, part=key) == set()
-        hidden = hidden_mistakes("softmax_jacobian_norm", (weights,), margin=0.003)
-        assert hidden == set(INVISIBLE_IN_A_NORM)
+    def test_every_mistake_shows(self):
+        def weights_of_the_row(learner):
+            weights, _, row, _ = weights_and_jacobians(learner)
+            return (weights[row],)
+
+        check_shown(
+            "softmax_jacobian",
+            weights_of_the_row,
+            SHOWN_BY_WEIGHTS["softmax_jacobian"],
+            margin=0.003,
+            part=lambda learner: weights_and_jacobians(learner).key,
+        )
+        check_shown(
+            "softmax_jacobian_norm",
+            lambda learner: (weights_and_jacobians(learner).weights,),
+            SHOWN_BY_WEIGHTS["softmax_jacobian_norm"],
+            left_out={"jacobian-with-the-wrong-sign": "A norm has no sign."},
+            margin=0.003,
+        )
 
     @pytest.mark.parametrize("learner", LEARNERS)
     def test_the_rows_are_what_the_task_says(self, learner):
@@ -82,12 +99,22 @@ class TestWeightsAndJacobians:
 
 
 class TestRandomScores:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
-        d_k, scores = random_scores(learner)
-        for some in (scores, scores / np.sqrt(d_k)):
-            hidden = hidden_mistakes("mean_largest_weight", (some,), margin=0.03)
-            assert hidden == set(INVISIBLE_ON_SMALL_SCORES)
+    def test_every_mistake_shows(self):
+        def scaled(learner):
+            d_k, scores = random_scores(learner)
+            return (scores / np.sqrt(d_k),)
+
+        for arguments in (lambda learner: (random_scores(learner).scores,), scaled):
+            check_shown(
+                "mean_largest_weight",
+                arguments,
+                SHOWN_BY_RANDOM_SCORES["mean_largest_weight"],
+                left_out={
+                    "softmax-that-overflows": "The scores are small enough for an exponential.",
+                    "softmax-shifted-by-overall-maximum": "No row lies far below the others.",
+                },
+                margin=0.03,
+            )
 
     @pytest.mark.parametrize("learner", LEARNERS)
     def test_rows_without_the_scale_are_one_hot_here_and_there(self, learner):

@@ -7,9 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from attn_lib.course.personal.variance_growth import entries, head_sizes, measurement
+from attn_lib.course.personal.variance_growth import (
+    SHOWN_BY_A_MEASUREMENT,
+    SHOWN_BY_ENTRIES,
+    SHOWN_BY_HEAD_SIZES,
+    entries,
+    head_sizes,
+    measurement,
+)
 from attn_lib.estimates import score_matrix_noise, variance_noise
-from tests.attn_lib.course.personal.learners import LEARNERS, hidden_mistakes
+from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 
 @pytest.mark.parametrize("draw", [entries, head_sizes, measurement])
@@ -27,17 +34,20 @@ class TestDraws:
 
 
 class TestEntries:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
-        d_k, var_q, var_k, mean_q, mean_k = entries(learner)
-        asked = {
-            "score_variance": (d_k, var_q, var_k),
-            "score_sd": (d_k, var_q, var_k),
-            "score_range": (d_k,),
-            "score_mean": (d_k, mean_q, mean_k),
-        }
-        for target, args in asked.items():
-            assert hidden_mistakes(target, args, margin=0.03) == set(), target
+    @pytest.mark.parametrize(
+        ("target", "fields"),
+        [
+            ("score_variance", ("d_k", "var_q", "var_k")),
+            ("score_sd", ("d_k", "var_q", "var_k")),
+            ("score_range", ("d_k",)),
+            ("score_mean", ("d_k", "mean_q", "mean_k")),
+        ],
+    )
+    def test_every_mistake_shows(self, target, fields):
+        def arguments(learner):
+            return [getattr(entries(learner), field) for field in fields]
+
+        check_shown(target, arguments, SHOWN_BY_ENTRIES[target], margin=0.03)
 
     def test_no_root_is_a_whole_number(self):
         assert all(math.isqrt(entries(one).d_k) ** 2 != entries(one).d_k for one in LEARNERS)
@@ -45,23 +55,32 @@ class TestEntries:
 
 class TestHeadSizes:
     @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
+    def test_they_fit_together_and_differ(self, learner):
         d_model, n_heads, n_k = head_sizes(learner)
         d_k, rest = divmod(d_model, n_heads)
         assert rest == 0
         assert len({d_model, n_heads, n_k, d_k}) == 4
-        args = (d_k, math.sqrt(d_model))
-        assert hidden_mistakes("scaled_variance", args, margin=0.003) == set()
-        assert hidden_mistakes("head_scale", head_sizes(learner), margin=0.0003) == set()
+
+    def test_every_mistake_shows(self):
+        def over_root_of_d_model(learner):
+            d_model, n_heads, _ = head_sizes(learner)
+            return d_model // n_heads, math.sqrt(d_model)
+
+        named = SHOWN_BY_HEAD_SIZES["scaled_variance"]
+        check_shown("scaled_variance", over_root_of_d_model, named, margin=0.003)
+        check_shown("head_scale", head_sizes, margin=0.0003)
 
 
 class TestMeasurement:
-    @pytest.mark.parametrize("learner", LEARNERS)
-    def test_every_mistake_shows(self, learner):
-        d_k, n, _, n_q, n_k = measurement(learner)
-        asked = {"variance_noise": (d_k, n), "score_matrix_noise": (d_k, n_q, n_k)}
-        for target, args in asked.items():
-            assert hidden_mistakes(target, args, margin=0.0003) == set(), target
+    @pytest.mark.parametrize(
+        ("target", "fields"),
+        [("variance_noise", ("d_k", "n")), ("score_matrix_noise", ("d_k", "n_q", "n_k"))],
+    )
+    def test_every_mistake_shows(self, target, fields):
+        def arguments(learner):
+            return [getattr(measurement(learner), field) for field in fields]
+
+        check_shown(target, arguments, SHOWN_BY_A_MEASUREMENT[target], margin=0.0003)
 
     def test_it_is_clearly_chance_or_clearly_not_and_both_occur(self):
         aways = []
