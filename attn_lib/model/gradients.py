@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.masks import _whole_numbers
 from attn_lib.model.layers import (
@@ -100,7 +102,7 @@ def _attend_backward(
     layer: str,
     trace: Trace,
     d_added: Array,
-    mask: Array,
+    mask: NDArray[Any],
     parts: Parts,
     gradients: dict[str, Array],
 ) -> Array:

@@ -155,12 +155,11 @@ def without_head(model: Transformer, layer: int, head: int) -> Transformer:
 
 def _places(work: Work, sentences: Sequence[Sentence]) -> Iterable[tuple[int, int, int]]:
     """Yield the sentence, the query and the key of each place at which the work is asked for."""
-    for row, (_, skill, answers) in enumerate(sentences):
-        for position, source in answers:
+    skill = "agreement" if work == "subject" else "recall"
+    for row, sentence in enumerate(sentences):
+        for position, source in sentence.answers if sentence.skill == skill else ():
             asked = position - 1  # the word after which the answer comes
-            if skill == "recall" and work == "previous word":
+            if work == "previous word":
                 yield row, source, source - 1
-            elif skill == "recall" and work == "induction":
-                yield row, asked, source
-            elif skill == "agreement" and work == "subject" and asked != source:
+            elif asked != source:  # a verb right after its subject needs no looking back
                 yield row, asked, source

@@ -7,7 +7,7 @@ becomes of a model that works, or of one that has still to learn. See `replacing
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,12 @@ from attn_lib.backward import attention_backward
 from attn_lib.masks import causal_mask, padding_mask
 from attn_lib.model.layers import Array
 
+#: True where attention is allowed, or numbers to add to the scaled scores.
+Mask = NDArray[Any]
 #: From q, k, v and the mask: the output alone, or with what it was computed from.
-Forward = Callable[[Array, Array, Array, Array], Array | AttentionTrace]
+Forward = Callable[[Array, Array, Array, Mask], Array | AttentionTrace]
 #: From the gradient at the output, and q, k, v and the mask: the gradients at q, k and v.
-Backward = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array, Array]]
+Backward = Callable[[Array, Array, Array, Array, Mask], tuple[Array, Array, Array]]
 #: From the number of queries and of keys, a mask of shape (n_q, n_k): True may be looked at.
 MakeCausalMask = Callable[[int, int], NDArray[np.bool_]]
 #: From lengths of shape (batch,) and the number of keys, a mask of shape (batch, 1, n_k).
@@ -53,11 +55,11 @@ def scaled_attention(scale: float | None = None) -> Attention:
     array([[2.]])
     """
 
-    def forward(q: Array, k: Array, v: Array, mask: Array) -> AttentionTrace:
+    def forward(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
         return scaled_dot_product_attention(q, k, v, mask=mask, scale=scale, return_trace=True)
 
     def backward(
-        grad: Array, q: Array, k: Array, v: Array, mask: Array
+        grad: Array, q: Array, k: Array, v: Array, mask: Mask
     ) -> tuple[Array, Array, Array]:
         gradients = attention_backward(grad, q, k, v, mask=mask, scale=scale)
         return gradients.q, gradients.k, gradients.v

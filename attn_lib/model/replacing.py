@@ -15,7 +15,7 @@ import numpy as np
 from attn_lib._scores import default_scale
 from attn_lib.attention import AttentionTrace
 from attn_lib.model.layers import Array
-from attn_lib.model.parts import RIGHT, Attention, Parts
+from attn_lib.model.parts import RIGHT, Attention, Mask, Parts
 from attn_lib.softmax import softmax
 
 Function = Callable[..., Any]
@@ -78,7 +78,8 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
                 f"replacement: expected no derivative for {step}, got one; "
                 "a mask of True and False has none, and training needs none."
             )
-        return RIGHT._replace(**{step: function})
+        masks: dict[str, Any] = {step: function}
+        return RIGHT._replace(**masks)
     if backward is not None and step not in WEIGHTS:
         raise ValueError(
             f"replacement: expected a derivative for one of {', '.join(WEIGHTS)}, got one "
@@ -115,21 +116,21 @@ def weights_attention(
     array([[[2.]]])
     """
 
-    def of_one_text(q: Array, k: Array, v: Array, mask: Array) -> AttentionTrace:
+    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
         raw = q @ k.swapaxes(-1, -2)  # (n_heads, n_q, n_k)
         scaled = _scaled(q, k) if scaled_scores is None else scaled_scores(q, k)
         mask = np.broadcast_to(mask, scaled.shape)
         weights = weights_of(scaled, mask)
         return AttentionTrace(raw, scaled, np.where(mask, scaled, -np.inf), weights, weights @ v)
 
-    def forward(q: Array, k: Array, v: Array, mask: Array) -> AttentionTrace:
+    def forward(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
         return AttentionTrace(*_each_text(of_one_text, q, k, v, _boolean(mask)))
 
     if weights_backward is None or scaled_scores is not None:
         return Attention(forward)
 
     def back_through_one_text(
-        grad: Array, q: Array, k: Array, v: Array, mask: Array
+        grad: Array, q: Array, k: Array, v: Array, mask: Mask
     ) -> tuple[Array, Array, Array]:
         scaled = _scaled(q, k)
         mask = np.broadcast_to(mask, scaled.shape)
@@ -139,7 +140,7 @@ def weights_attention(
         return d_raw @ k, d_raw.swapaxes(-1, -2) @ q, weights.swapaxes(-1, -2) @ grad
 
     def backward(
-        grad: Array, q: Array, k: Array, v: Array, mask: Array
+        grad: Array, q: Array, k: Array, v: Array, mask: Mask
     ) -> tuple[Array, Array, Array]:
         d_q, d_k, d_v = _each_text(back_through_one_text, grad, q, k, v, _boolean(mask))
         return d_q, d_k, d_v
@@ -148,7 +149,7 @@ def weights_attention(
 
 
 def _from_attention(function: Function, _: WeightsBackward | None) -> Attention:
-    def of_one_text(q: Array, k: Array, v: Array, mask: Array) -> tuple[Array]:
+    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         rows = []
         n_past = k.shape[-2] - q.shape[-2]
         for i in range(q.shape[-2]):
@@ -157,17 +158,17 @@ def _from_attention(function: Function, _: WeightsBackward | None) -> Attention:
             rows.append(np.asarray(output)[..., -1, :])
         return (np.stack(rows, axis=-2),)
 
-    def forward(q: Array, k: Array, v: Array, mask: Array) -> Array:
+    def forward(q: Array, k: Array, v: Array, mask: Mask) -> Array:
         return _each_text(of_one_text, q, k, v, _boolean(mask))[0]
 
     return Attention(forward)
 
 
 def _from_masked_attention(function: Function, _: WeightsBackward | None) -> Attention:
-    def of_one_text(q: Array, k: Array, v: Array, mask: Array) -> tuple[Array]:
+    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         return (np.asarray(function(q, k, v, mask)),)
 
-    def forward(q: Array, k: Array, v: Array, mask: Array) -> Array:
+    def forward(q: Array, k: Array, v: Array, mask: Mask) -> Array:
         return _each_text(of_one_text, q, k, v, _boolean(mask))[0]
 
     return Attention(forward)
@@ -248,7 +249,7 @@ def softmax_vjp(d_weights: Array, weights: Array, axis: int = -1) -> Array:
     return weights * (d_weights - (d_weights * weights).sum(axis=axis, keepdims=True))
 
 
-def _right_weights(scores: Array, mask: Array) -> Array:
+def _right_weights(scores: Array, mask: Mask) -> Array:
     return softmax(np.where(mask, scores, -np.inf))
 
 
@@ -256,7 +257,7 @@ def _scaled(q: Array, k: Array) -> Array:
     return (q @ k.swapaxes(-1, -2)) * default_scale(q.shape[-1])
 
 
-def _boolean(mask: Array) -> Array:
+def _boolean(mask: Mask) -> Array:
     if mask.dtype.kind != "b":
         raise ValueError(
             "replacement: expected a boolean mask, got floating-point numbers; "

@@ -15,7 +15,7 @@ Circuits": the stream, and what models of attention alone can do with it.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -240,7 +240,7 @@ def _attend(
     layer: str,
     stream: Array,
     positions: NDArray[np.integer],
-    mask: Array,
+    mask: NDArray[Any],
     past: Trace | None,
     parts: Parts,
 ) -> Trace:
@@ -280,7 +280,7 @@ def _feed_forward(model: Transformer, layer: str, stream: Array) -> Trace:
 
 def attention_mask(
     config: Config, n_past: int, n: int, lengths: ArrayLike | None, parts: Parts
-) -> Array:
+) -> NDArray[Any]:
     """Return the mask of every layer: the causal one, less the padding if there is any.
 
     Parameters
