@@ -29,7 +29,7 @@ from attn_lib.model.parts import RIGHT, Attention, Parts, scaled_attention
 from attn_lib.model.positions import alibi_bias, rotate, sinusoidal
 from attn_lib.model.replacing import STEPS, replacement, softmax_vjp, weights_attention
 from attn_lib.model.sampling import Generation, generate, multiplications
-from attn_lib.model.training import CONFIG, Training, train, training_batch
+from attn_lib.model.training import CONFIG, Training, train_model, training_batch
 from attn_lib.model.transformer import Config, Transformer, forward, initialise, layer_names
 from attn_lib.model.vocabulary import WORDS, Batch, decode, encode, encode_batch
 from attn_lib.model.weights import load, save, trained_model
@@ -78,7 +78,7 @@ __all__ = [
     "scaled_attention",
     "sinusoidal",
     "softmax_vjp",
-    "train",
+    "train_model",
     "trained_model",
     "training_batch",
     "weights_attention",

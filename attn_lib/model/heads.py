@@ -37,9 +37,9 @@ def head_scores(
 ) -> dict[Work, NDArray[np.float64]]:
     """Return how much each head looks where each kind of work would have it look.
 
-    - ``"previous word"``: from each drink of a first round to the name before it.
-    - ``"induction"``: from each name of a second round to the word that came after the same
-      name in the first: its drink.
+    - ``"previous word"``: from each drink, when it is ordered, to the name before it.
+    - ``"induction"``: from each name that comes again to the word that came after it the first
+      time: its drink.
     - ``"subject"``: from the last noun before a verb to the subject, where other nouns stand
       between.
 
@@ -52,8 +52,8 @@ def head_scores(
     Returns
     -------
     dict of str to ndarray, shape (n_layers, n_heads)
-        Mean weight over all such places. Looking at every word alike would give less than a
-        third in the shortest sentences, and less in longer ones.
+        Mean weight over all such places. A head that looks at all words alike scores about
+        0.3 for the previous word and 0.1 for the other two.
 
     Raises
     ------

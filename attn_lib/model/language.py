@@ -1,8 +1,10 @@
 """A toy language of two skills: recalling who drinks what, and making the verb agree.
 
-Recall, ``ada tea . bob milk . bob milk . ada tea .``: each name is given a drink, then every
-name comes again, in any order, and its drink can be known. Who drinks what is drawn anew for
-each sentence, so nothing but the sentence itself can tell.
+Recall, ``ada tea bob milk bob milk ada tea .``: a waiter takes the orders, then serves them.
+Each name is given a drink; then every name comes again, in any order, and its drink can be
+known. Who drinks what is drawn anew for each sentence, so nothing but the sentence itself can
+tell. Nothing stands between a drink and the next name: a stop there could collect the pair
+before it, and a model would look for names at stops.
 
 Agreement, ``the cats near the dog sleep .``: the verb agrees with the first noun, whatever
 stands between. The nouns between, the attractors, may be of the other number (Linzen et al.
@@ -30,15 +32,15 @@ PREPOSITIONS = ("near", "behind", "beside", "under")
 
 MIN_PAIRS, MAX_PAIRS = 2, 4
 MAX_ATTRACTORS = 3
-#: Words of the longest sentence: each pair is a name, a drink and a stop, said twice.
-MAX_WORDS = 2 * 3 * MAX_PAIRS
+#: Words of the longest sentence: a name and a drink for each pair, said twice, and a stop.
+MAX_WORDS = 2 * 2 * MAX_PAIRS + 1
 
 
 class Answer(NamedTuple):
     """A word that the words before it decide, and where to look for it."""
 
     position: int  #: of the word that can be known
-    source: int  #: of the earlier word that decides it: the first drink, or the subject
+    source: int  #: of the earlier word that decides it: the drink as ordered, or the subject
 
 
 class Sentence(NamedTuple):
@@ -59,8 +61,8 @@ def recall_sentence(rng: np.random.Generator, pairs: int | None = None) -> Sente
     ----------
     rng : numpy.random.Generator
     pairs : int, optional
-        Number of names, from 1 to 8. Default: drawn from 2 to 4. The names differ; two of
-        them may have the same drink, so the last drink cannot be found by elimination.
+        Number of names, from 1 to 8. Default: drawn from 2 to 4. All names differ; two of
+        them may have the same drink, so no drink is found by elimination.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def recall_sentence(rng: np.random.Generator, pairs: int | None = None) -> Sente
     Examples
     --------
     >>> print(recall_sentence(np.random.default_rng(2), pairs=2))
-    dan milk . cleo juice . cleo juice . dan milk .
+    gus cocoa finn coffee gus cocoa finn coffee .
     """
     if pairs is None:
         pairs = int(rng.integers(MIN_PAIRS, MAX_PAIRS + 1))
@@ -86,13 +88,12 @@ def recall_sentence(rng: np.random.Generator, pairs: int | None = None) -> Sente
         )
     names = [NAMES[i] for i in rng.permutation(len(NAMES))[:pairs]]
     drinks = [DRINKS[i] for i in rng.integers(len(DRINKS), size=pairs)]
-    order = [*range(pairs), *(int(i) for i in rng.permutation(pairs))]
-    words = tuple(word for i in order for word in (names[i], drinks[i], "."))
+    served = [int(i) for i in rng.permutation(pairs)]
+    words = [word for i in (*range(pairs), *served) for word in (names[i], drinks[i])]
     answers = tuple(
-        Answer(position=3 * place + 1, source=3 * order[place] + 1)
-        for place in range(pairs, 2 * pairs)
+        Answer(position=2 * (pairs + place) + 1, source=2 * i + 1) for place, i in enumerate(served)
     )
-    return Sentence(words, "recall", answers)
+    return Sentence((*words, "."), "recall", answers)
 
 
 def agreement_sentence(rng: np.random.Generator, attractors: int | None = None) -> Sentence:
@@ -118,7 +119,7 @@ def agreement_sentence(rng: np.random.Generator, attractors: int | None = None) 
     Examples
     --------
     >>> print(agreement_sentence(np.random.default_rng(11), attractors=2))
-    the llama near the cat beside the foxes giggles .
+    the owl beside the llama near the llamas snores .
     """
     if attractors is None:
         attractors = int(rng.integers(MAX_ATTRACTORS + 1))
@@ -156,7 +157,7 @@ def is_held_out(sentence: Sentence) -> bool:
     --------
     >>> sentences = [agreement_sentence(np.random.default_rng(seed)) for seed in range(1000)]
     >>> sum(map(is_held_out, sentences))
-    179
+    149
     """
     position, source = sentence.answers[-1]
     if sentence.skill == "agreement" and position == source + 1:
@@ -197,6 +198,8 @@ def draw_sentences(
     --------
     >>> for sentence in draw_sentences(2, np.random.default_rng(5)):
     ...     print(sentence)
+    bob lemonade eve tea cleo milk dan cocoa eve tea dan cocoa cleo milk bob lemonade .
+    the cat sleeps .
     """
     makers = {"recall": recall_sentence, "agreement": agreement_sentence}
     if skill is not None and skill not in makers:

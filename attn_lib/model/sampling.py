@@ -100,10 +100,8 @@ def generate(
     Examples
     --------
     >>> from attn_lib.model import trained_model
-    >>> generate(trained_model(), "the wizards near the owl", n_words=2, seed=3).text[-1]
-    '.'
-    >>> generate(trained_model(), "ada tea . bob milk . ada", n_words=1).text
-    'ada tea . bob milk . ada tea'
+    >>> generate(trained_model(), "ada tea bob milk ada", n_words=1).text
+    'ada tea bob milk ada tea'
     """
     if not temperature >= 0:
         raise ValueError(f"generate: expected a temperature of 0 or more, got {temperature}.")

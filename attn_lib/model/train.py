@@ -14,7 +14,7 @@ import numpy as np
 from attn_lib.model.heads import find_heads
 from attn_lib.model.language import draw_sentences
 from attn_lib.model.measures import accuracy
-from attn_lib.model.training import CONFIG, train
+from attn_lib.model.training import CONFIG, train_model
 from attn_lib.model.transformer import initialise
 from attn_lib.model.weights import PATH, save
 
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=PATH, help="another file to write to (.npz)")
     path = parser.parse_args().to
     start = time.process_time()
-    model = train(initialise(CONFIG, SEED), SEED).model
+    model = train_model(initialise(CONFIG, SEED), SEED).model
     seconds = time.process_time() - start
     save(model, path)
     sentences = draw_sentences(HELD_OUT, np.random.default_rng(SEED), held_out=True)

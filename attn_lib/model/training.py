@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attn_lib.estimates import _positive
 from attn_lib.model.adam import Adam
 from attn_lib.model.gradients import backward
-from attn_lib.model.language import Sentence, draw_sentences
+from attn_lib.model.language import MAX_WORDS, Sentence, draw_sentences
 from attn_lib.model.layers import Array
 from attn_lib.model.loss import cross_entropy
 from attn_lib.model.parts import RIGHT, Parts
@@ -22,7 +22,7 @@ from attn_lib.model.transformer import Config, Transformer, forward
 from attn_lib.model.vocabulary import WORDS, encode_batch
 
 #: The sizes of the course's model.
-CONFIG = Config(n_words=len(WORDS))
+CONFIG = Config(n_words=len(WORDS), max_length=MAX_WORDS)
 STEPS = 1200
 BATCH_SIZE = 64
 RATE = 3e-3
@@ -83,7 +83,7 @@ def training_batch(
     return TrainingBatch(ids[:, :-1], ids[:, 1:], word_weights, read)
 
 
-def train(
+def train_model(
     model: Transformer,
     seed: int,
     *,
@@ -130,13 +130,13 @@ def train(
     --------
     >>> from attn_lib.model import initialise
     >>> start = initialise(CONFIG, seed=0)
-    >>> losses = train(start, seed=0, steps=20).losses
+    >>> losses = train_model(start, seed=0, steps=20).losses
     >>> bool(losses[-1] < losses[0])
     True
     """
     steps, batch_size = _positive(steps, "steps"), _positive(batch_size, "batch_size")
     if not rate > 0:
-        raise ValueError(f"train: expected a positive rate, got {rate}.")
+        raise ValueError(f"train_model: expected a positive rate, got {rate}.")
     rng = np.random.default_rng(seed)
     adam = Adam()
     losses = []

@@ -40,7 +40,7 @@ class Config(NamedTuple):
     """The sizes of a model."""
 
     n_words: int  #: words in the vocabulary
-    max_length: int = 24  #: words of the longest text; only learned positions need it
+    max_length: int = 17  #: words of the longest text; only learned positions need it
     d_model: int = 32  #: width of the residual stream
     n_layers: int = 2
     n_heads: int = 2  #: in each layer
