@@ -23,13 +23,21 @@ from attn_lib.model.language import (
     is_held_out,
     recall_sentence,
 )
+from attn_lib.model.layers import feed_forward, layer_norm
 from attn_lib.model.loss import cross_entropy
 from attn_lib.model.measures import CHANCE, accuracy, answer_logits
 from attn_lib.model.parts import RIGHT, Attention, Parts, scaled_attention
 from attn_lib.model.positions import alibi_bias, rotate, sinusoidal
 from attn_lib.model.replacing import STEPS, replacement, softmax_vjp, weights_attention
 from attn_lib.model.sampling import Generation, generate, multiplications
-from attn_lib.model.training import CONFIG, Training, train_model, training_batch
+from attn_lib.model.training import (
+    CONFIG,
+    Training,
+    TrainingBatch,
+    loss_and_gradients,
+    train_model,
+    training_batch,
+)
 from attn_lib.model.transformer import Config, Transformer, forward, initialise, layer_names
 from attn_lib.model.vocabulary import WORDS, Batch, decode, encode, encode_batch
 from attn_lib.model.weights import load, save, trained_model
@@ -50,6 +58,7 @@ __all__ = [
     "Parts",
     "Sentence",
     "Training",
+    "TrainingBatch",
     "Transformer",
     "accuracy",
     "agreement_sentence",
@@ -61,6 +70,7 @@ __all__ = [
     "draw_sentences",
     "encode",
     "encode_batch",
+    "feed_forward",
     "find_heads",
     "forward",
     "generate",
@@ -69,7 +79,9 @@ __all__ = [
     "initialise",
     "is_held_out",
     "layer_names",
+    "layer_norm",
     "load",
+    "loss_and_gradients",
     "multiplications",
     "recall_sentence",
     "replacement",

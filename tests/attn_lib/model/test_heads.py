@@ -19,12 +19,14 @@ from attn_lib.model import (
 )
 
 RECALL = Sentence(
-    tuple(["ada", "tea", "bob", "milk", "bob", "milk", "ada", "tea", "."]),
+    ("ada", "tea", "bob", "milk", "bob", "milk", "ada", "tea", "."),
     "recall",
     (Answer(position=5, source=3), Answer(position=7, source=1)),
 )
-AGREEMENT = Sentence(tuple(["the", "cats", "near", "the", "dog", "sleep", "."]), "agreement", (Answer(5, 1),))
-WITHOUT_ATTRACTOR = Sentence(tuple(["the", "cats", "sleep", "."]), "agreement", (Answer(2, 1),))
+AGREEMENT = Sentence(
+    ("the", "cats", "near", "the", "dog", "sleep", "."), "agreement", (Answer(5, 1),)
+)
+WITHOUT_ATTRACTOR = Sentence(("the", "cats", "sleep", "."), "agreement", (Answer(2, 1),))
 
 
 def test_scores_are_the_mean_weights_of_the_stated_places():

@@ -171,7 +171,7 @@ def test_a_mask_that_is_replaced_is_used():
 
 
 def test_what_cannot_be_replaced_is_named():
-    with pytest.raises(ValueError, match="a step among attention, .* got 'score_variance'"):
+    with pytest.raises(ValueError, match=r"a step among attention, .* got 'score_variance'"):
         replacement("score_variance", softmax)
     with pytest.raises(ValueError, match="no derivative for causal_mask, got one"):
         replacement("causal_mask", causal_mask, lambda *_: 0)
@@ -185,5 +185,5 @@ def test_what_cannot_be_replaced_is_named():
         train_model(start, 0, steps=1, parts=replacement("softmax", softmax))
     with pytest.raises(ValueError, match="at least one sentence, got none"):
         accuracy(trained_model(), [])
-    with pytest.raises(ValueError, match='"whole", "so far", .* got \'backwards\''):
+    with pytest.raises(ValueError, match=r'"whole", "so far", .* got .backwards.'):
         accuracy(trained_model(), SENTENCES, reading="backwards")

@@ -125,8 +125,8 @@ def test_a_watcher_sees_the_model_before_each_step_and_at_the_end():
 
 
 def test_a_batch_puts_each_word_beside_the_next():
-    long = Sentence(tuple(["ada", "tea", "ada", "tea", "."]), "recall", (Answer(position=3, source=1),))
-    short = Sentence(tuple(["the", "cats", "sleep", "."]), "agreement", (Answer(2, 1),))
+    long = Sentence(("ada", "tea", "ada", "tea", "."), "recall", (Answer(position=3, source=1),))
+    short = Sentence(("the", "cats", "sleep", "."), "agreement", (Answer(2, 1),))
     batch = training_batch([long, short], weight_of_others=0.25)
     assert batch.ids.tolist() == [
         encode("ada tea ada tea").tolist(),
@@ -188,7 +188,7 @@ def test_what_cannot_be_trained_or_kept_is_named(tmp_path):
     with pytest.raises(ValueError, match=r"a path that ends in \.npz, got weights"):
         save(model, "weights")
     np.savez(tmp_path / "other.npz", a=np.ones(2))
-    with pytest.raises(ValueError, match="without a config; write it with attn_lib.model.save"):
+    with pytest.raises(ValueError, match=r"without a config; write it with attn_lib\.model\.save"):
         load(tmp_path / "other.npz")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.npz")

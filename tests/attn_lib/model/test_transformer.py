@@ -158,10 +158,10 @@ def test_what_cannot_be_read_is_named():
         forward(model, np.zeros(0, dtype=int))
     with pytest.raises(TypeError, match="ids: expected whole numbers"):
         forward(model, [0.5])
-    with pytest.raises(ValueError, match="at most 6 words, .* got 7; cut the text"):
+    with pytest.raises(ValueError, match=r"at most 6 words, .* got 7; cut the text"):
         forward(model, [1] * 7)
     first = forward(model, [1] * 6)
-    with pytest.raises(ValueError, match="at most 6 words, .* got 7; cut the text"):
+    with pytest.raises(ValueError, match=r"at most 6 words, .* got 7; cut the text"):
         forward(model, [1], past=first)
     assert forward(model_of(CONFIG._replace(positions="none")), [1] * 7)["logits"].shape == (7, 9)
 
