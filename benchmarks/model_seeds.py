@@ -34,7 +34,8 @@ GOAL = 0.99
 def main() -> None:
     """Print a line for each seed, and how many reach the goal in both skills."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
+    parser.add_argument("--seeds", type=int, default=10, help="how many")
+    parser.add_argument("--first", type=int, default=0, help="the first of them")
     parser.add_argument("--steps", type=int, default=STEPS, help="batches of 64 sentences")
     parser.add_argument("--positions", default=CONFIG.positions, help="as in attn_lib.model.Config")
     options = parser.parse_args()
@@ -43,7 +44,7 @@ def main() -> None:
     print(f"seed  seconds  recall  agreement  opposed ({len(opposed)})  heads: layer.head score")
     config = CONFIG._replace(positions=options.positions)
     reached = 0
-    for seed in range(options.seeds):
+    for seed in range(options.first, options.first + options.seeds):
         start = time.process_time()
         model = train_model(initialise(config, seed), seed, steps=options.steps).model
         seconds = time.process_time() - start

@@ -167,21 +167,18 @@ def is_held_out(sentence: Sentence) -> bool:
 
 
 def draw_sentences(
-    number: int,
-    rng: np.random.Generator,
-    skill: Skill | None = None,
-    *,
-    held_out: bool = False,
+    number: int, rng: np.random.Generator, *skills: Skill, held_out: bool = False
 ) -> list[Sentence]:
-    """Return sentences of one skill, or of both in turn.
+    """Return sentences of one skill, or of several in turn.
 
     Parameters
     ----------
     number : int
         How many, at least 1.
     rng : numpy.random.Generator
-    skill : {"recall", "agreement"}, optional
-        Default: recall first, then agreement, and so on.
+    *skills : {"recall", "agreement"}
+        Skills of the first sentences, and of the next ones over again. Default: recall, then
+        agreement. ``"recall", "recall", "agreement"`` gives two of three to recall.
     held_out : bool
         Sentences that `is_held_out` keeps from training, or those that it does not.
 
@@ -202,11 +199,12 @@ def draw_sentences(
     the cat sleeps .
     """
     makers = {"recall": recall_sentence, "agreement": agreement_sentence}
-    if skill is not None and skill not in makers:
+    unknown = [skill for skill in skills if skill not in makers]
+    if unknown:
         raise ValueError(
-            f'draw_sentences: expected the skill "recall" or "agreement", got {skill!r}.'
+            f'draw_sentences: expected the skills "recall" or "agreement", got {unknown[0]!r}.'
         )
-    turns = list(makers.values()) if skill is None else [makers[skill]]
+    turns = [makers[skill] for skill in skills or makers]
     sentences: list[Sentence] = []
     while len(sentences) < _positive(number, "number"):
         sentence = turns[len(sentences) % len(turns)](rng)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attn_lib.estimates import _positive
 from attn_lib.model.adam import Adam
 from attn_lib.model.gradients import backward
-from attn_lib.model.language import MAX_WORDS, Sentence, draw_sentences
+from attn_lib.model.language import MAX_WORDS, Sentence, Skill, draw_sentences
 from attn_lib.model.layers import Array
 from attn_lib.model.loss import cross_entropy
 from attn_lib.model.parts import RIGHT, Parts
@@ -23,9 +23,11 @@ from attn_lib.model.vocabulary import WORDS, encode_batch
 
 #: The sizes of the course's model.
 CONFIG = Config(n_words=len(WORDS), max_length=MAX_WORDS)
-STEPS = 1200
+STEPS = 2000
 BATCH_SIZE = 64
 RATE = 3e-3
+#: Skills of the sentences in turn. Recall is learned later, and suddenly; it gets more of them.
+SKILLS: tuple[Skill, ...] = ("recall", "recall", "agreement")
 #: Steps in which the rate rises from 0, and the part of it that is left at the end.
 WARM_UP = 100
 LEFT_AT_THE_END = 0.1
@@ -105,7 +107,7 @@ def train_model(
     steps : int
         Number of batches.
     batch_size : int
-        Sentences in each, of both skills in turn.
+        Sentences in each; two of three are of recall.
     rate : float
         Adam's learning rate at its highest. It rises from 0 in the first steps, then falls in
         a straight line to a tenth.
@@ -143,7 +145,7 @@ def train_model(
     for step in range(steps):
         if watch is not None:
             watch(step, model)
-        batch = training_batch(draw_sentences(batch_size, rng), weight_of_others)
+        batch = training_batch(draw_sentences(batch_size, rng, *SKILLS), weight_of_others)
         loss, gradients = loss_and_gradients(model, batch, parts)
         losses.append(loss)
         rising = min(1.0, (step + 1) / WARM_UP)

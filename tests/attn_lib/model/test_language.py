@@ -83,6 +83,9 @@ def test_skills_take_turns_or_one_is_drawn():
         *("recall", "agreement", "recall", "agreement", "recall"),
     ]
     assert {s.skill for s in draw_sentences(5, rng, "recall")} == {"recall"}
+    assert [s.skill for s in draw_sentences(4, rng, "agreement", "recall", "agreement")] == [
+        *("agreement", "recall", "agreement", "agreement"),
+    ]
     again = draw_sentences(5, np.random.default_rng(7))
     assert draw_sentences(5, np.random.default_rng(7)) == again
 

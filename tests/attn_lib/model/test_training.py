@@ -99,7 +99,7 @@ def test_the_same_seeds_make_the_same_model_though_machines_round_differently(mo
 
 def test_a_step_is_adams_against_the_gradient_of_the_loss():
     start = initialise(SMALL, seed=5)
-    sentences = draw_sentences(6, np.random.default_rng(9))
+    sentences = draw_sentences(6, np.random.default_rng(9), *training.SKILLS)
     loss, gradients = training.loss_and_gradients(start, training_batch(sentences))
     after = train_model(start, 9, steps=1, batch_size=6, rate=0.02)
     assert after.losses.tolist() == [loss]
