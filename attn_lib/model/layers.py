@@ -91,7 +91,7 @@ def layer_norm_backward(grad: Array, x: Array, gain: Array) -> tuple[Array, Arra
     >>> x = np.array([1.0, 3.0, 8.0])
     >>> d_x, d_gain, d_bias = layer_norm_backward(np.array([1.0, 0.0, 0.0]), x, np.ones(3))
     >>> d_x.round(4)
-    array([ 0.1019, -0.1427,  0.0408])
+    array([ 0.1089, -0.1524,  0.0435])
     """
     n = normalised(x)
     d_n = grad * gain

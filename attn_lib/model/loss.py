@@ -39,12 +39,12 @@ def cross_entropy(
 
     Examples
     --------
-    >>> loss, gradient = cross_entropy(np.zeros((2, 4)), np.array([3, 0]), np.array([1.0, 0.0]))
+    >>> loss, gradient = cross_entropy(np.zeros((2, 4)), np.array([3, 0]), np.array([1.0, 3.0]))
     >>> round(loss, 4)
     1.3863
     >>> gradient
-    array([[ 0.25,  0.25,  0.25, -0.75],
-           [ 0.  ,  0.  ,  0.  ,  0.  ]])
+    array([[ 0.0625,  0.0625,  0.0625, -0.1875],
+           [-0.5625,  0.1875,  0.1875,  0.1875]])
     """
     if not logits.shape[:-1] == targets.shape == word_weights.shape:
         raise ValueError(

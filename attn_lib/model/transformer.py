@@ -104,7 +104,7 @@ def initialise(config: Config, seed: int) -> Transformer:
     --------
     >>> model = initialise(Config(n_words=49), seed=0)
     >>> model.size
-    12288
+    12064
     >>> model.parameters["layer2.w_q"].shape
     (32, 32)
     """

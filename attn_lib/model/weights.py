@@ -92,6 +92,6 @@ def trained_model() -> Transformer:
     Examples
     --------
     >>> trained_model().size
-    12288
+    12064
     """
     return _trained_model()
