@@ -99,7 +99,7 @@ def test_wheel_holds_attn_lib_and_nothing_else(root, tmp_path):
         names = archive.namelist()
     modules = {path.relative_to(root).as_posix() for path in (root / "attn_lib").rglob("*.py")}
     library = {name for name in names if name.startswith("attn_lib/")}
-    assert library == modules | {"attn_lib/py.typed"}
+    assert library == modules | {"attn_lib/py.typed", "attn_lib/model/trained.npz"}
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"attn_lib"}
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 

@@ -1,0 +1,188 @@
+"""Training: from random numbers to a model that recalls and agrees.
+
+The command ``python -m attn_lib.model.train`` trains the course's model again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attn_lib.estimates import _positive
+from attn_lib.model.adam import Adam
+from attn_lib.model.gradients import backward
+from attn_lib.model.language import MAX_WORDS, Sentence, Skill, draw_sentences
+from attn_lib.model.layers import Array
+from attn_lib.model.loss import cross_entropy
+from attn_lib.model.parts import RIGHT, Parts
+from attn_lib.model.transformer import Config, Transformer, forward
+from attn_lib.model.vocabulary import WORDS, encode_batch
+
+#: The sizes of the course's model.
+CONFIG = Config(n_words=len(WORDS), max_length=MAX_WORDS)
+STEPS = 2000
+BATCH_SIZE = 64
+RATE = 3e-3
+#: Skills of the sentences in turn. Recall is learned later, and suddenly; it gets more of them.
+SKILLS: tuple[Skill, ...] = ("recall", "recall", "agreement")
+#: Steps in which the rate rises from 0, and the part of it that is left at the end.
+WARM_UP = 100
+LEFT_AT_THE_END = 0.1
+#: Weight in the loss of words that nothing decides. With 1 they drown the others.
+WEIGHT_OF_OTHERS = 0.1
+
+
+class TrainingBatch(NamedTuple):
+    """A batch of sentences, each word beside the one that comes after it."""
+
+    ids: NDArray[np.int64]  #: all words but the last, shape (batch, n)
+    targets: NDArray[np.int64]  #: all words but the first, shape (batch, n)
+    word_weights: Array  #: what each target counts in the loss; 0 for padding
+    lengths: NDArray[np.int64]  #: words of `ids` that are no padding, shape (batch,)
+
+
+class Training(NamedTuple):
+    """A trained model, and how it went."""
+
+    model: Transformer
+    losses: NDArray[np.float64]  #: on the batch of each step, before it; shape (steps,)
+
+
+def training_batch(
+    sentences: Sequence[Sentence], weight_of_others: float = WEIGHT_OF_OTHERS
+) -> TrainingBatch:
+    """Return sentences as arrays to learn from.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+    weight_of_others : float
+        What a word that cannot be known counts in the loss; one that can be known counts 1.
+
+    Returns
+    -------
+    TrainingBatch
+
+    Examples
+    --------
+    >>> from attn_lib.model.language import Answer
+    >>> words = ("the", "cats", "sleep", ".")
+    >>> sentence = Sentence(words, "agreement", (Answer(position=2, source=1),))
+    >>> training_batch([sentence]).word_weights
+    array([[0.1, 1. , 0.1]])
+    """
+    ids, lengths = encode_batch(sentence.words for sentence in sentences)
+    is_word = np.arange(1, ids.shape[1]) < lengths[:, None]
+    word_weights = np.where(is_word, weight_of_others, 0.0)
+    for row, sentence in enumerate(sentences):
+        for answer in sentence.answers:
+            word_weights[row, answer.position - 1] = 1
+    # The longest sentence's last word is a target only, so it is not among the ids.
+    read = np.minimum(lengths, ids.shape[1] - 1)
+    return TrainingBatch(ids[:, :-1], ids[:, 1:], word_weights, read)
+
+
+def train_model(
+    model: Transformer,
+    seed: int,
+    *,
+    steps: int = STEPS,
+    batch_size: int = BATCH_SIZE,
+    rate: float = RATE,
+    weight_of_others: float = WEIGHT_OF_OTHERS,
+    parts: Parts = RIGHT,
+    watch: Callable[[int, Transformer], None] | None = None,
+) -> Training:
+    """Return the model after it has read fresh sentences and learned from each batch.
+
+    Parameters
+    ----------
+    model : Transformer
+        Where to start; it is not changed.
+    seed : int
+        Of the sentences.
+    steps : int
+        Number of batches.
+    batch_size : int
+        Sentences in each; two of three are of recall.
+    rate : float
+        Adam's learning rate at its highest. It rises from 0 in the first steps, then falls in
+        a straight line to a tenth.
+    weight_of_others : float
+        As in `training_batch`.
+    parts : Parts
+        What to attend with.
+    watch : callable, optional
+        Called with the number of steps taken and the model, before each step and at the end.
+
+    Returns
+    -------
+    Training
+
+    Raises
+    ------
+    ValueError
+        If a size is not a whole number of at least 1, the rate is not positive, or the parts'
+        attention has no backward pass.
+
+    Examples
+    --------
+    >>> from attn_lib.model import initialise
+    >>> start = initialise(CONFIG, seed=0)
+    >>> losses = train_model(start, seed=0, steps=20).losses
+    >>> bool(losses[-1] < losses[0])
+    True
+    """
+    steps, batch_size = _positive(steps, "steps"), _positive(batch_size, "batch_size")
+    if not rate > 0:
+        raise ValueError(f"train_model: expected a positive rate, got {rate}.")
+    rng = np.random.default_rng(seed)
+    adam = Adam()
+    losses = []
+    for step in range(steps):
+        if watch is not None:
+            watch(step, model)
+        batch = training_batch(draw_sentences(batch_size, rng, *SKILLS), weight_of_others)
+        loss, gradients = loss_and_gradients(model, batch, parts)
+        losses.append(loss)
+        rising = min(1.0, (step + 1) / WARM_UP)
+        falling = 1 - (1 - LEFT_AT_THE_END) * step / steps
+        updates = adam.step(gradients, rate * rising * falling)
+        # Computed in float64 and kept in float32: so the digits in which machines differ are
+        # rounded away, and the same seed gives the same model nearly everywhere.
+        parameters = {
+            name: (array + updates[name]).astype(np.float32)
+            for name, array in model.parameters.items()
+        }
+        model = Transformer(model.config, parameters)
+    if watch is not None:
+        watch(steps, model)
+    return Training(model, np.array(losses))
+
+
+def loss_and_gradients(
+    model: Transformer, batch: TrainingBatch, parts: Parts = RIGHT
+) -> tuple[float, dict[str, Array]]:
+    """Return the loss on a batch and its gradient at every number of the model, in float64.
+
+    Parameters
+    ----------
+    model : Transformer
+    batch : TrainingBatch
+    parts : Parts
+        What to attend with.
+
+    Returns
+    -------
+    loss : float
+    gradients : dict of str to ndarray
+        The names and shapes of the model's parameters.
+    """
+    ids, targets, word_weights, lengths = batch
+    wide = model.astype(np.float64)
+    trace = forward(wide, ids, lengths, parts=parts)
+    loss, grad_logits = cross_entropy(trace["logits"], targets, word_weights)
+    return loss, backward(wide, ids, trace, grad_logits, lengths, parts=parts)

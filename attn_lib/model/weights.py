@@ -1,0 +1,97 @@
+"""The course's trained model as a file, and any other as one."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from attn_lib.model.transformer import Config, Transformer
+
+#: The committed weights; `python -m attn_lib.model.train` writes them.
+PATH = Path(__file__).with_name("trained.npz")
+
+
+def save(model: Transformer, path: Path | str) -> None:
+    """Write a model to a file, its sizes and its numbers.
+
+    Parameters
+    ----------
+    model : Transformer
+    path : path
+        Ends in ``.npz``. The same model makes the same bytes.
+
+    Raises
+    ------
+    ValueError
+        If the path has another ending, which NumPy would add to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from attn_lib.model import initialise
+    >>> model = initialise(Config(n_words=49), seed=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, Path(folder) / "new.npz")
+    ...     load(Path(folder) / "new.npz").size == model.size
+    True
+    """
+    path = Path(path)
+    if path.suffix != ".npz":
+        raise ValueError(f"save: expected a path that ends in .npz, got {path}.")
+    config = np.array(json.dumps(model.config._asdict()))
+    np.savez_compressed(path, allow_pickle=False, config=config, **model.parameters)
+
+
+def load(path: Path | str) -> Transformer:
+    """Return the model that `save` wrote to a file.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Transformer
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file holds no model.
+    """
+    with np.load(path, allow_pickle=False) as arrays:
+        if "config" not in arrays:
+            raise ValueError(
+                f"load: expected a model's weights, got {path} without a config; "
+                "write it with attn_lib.model.save."
+            )
+        parameters = {name: arrays[name] for name in arrays.files if name != "config"}
+        return Transformer(Config(**json.loads(str(arrays["config"]))), parameters)
+
+
+@cache
+def _trained_model() -> Transformer:
+    model = load(PATH)
+    for array in model.parameters.values():
+        array.flags.writeable = False
+    return model
+
+
+def trained_model() -> Transformer:
+    """Return the course's trained model.
+
+    Returns
+    -------
+    Transformer
+        The same at each call; its arrays cannot be written to. Copy what you want to change.
+
+    Examples
+    --------
+    >>> trained_model().size
+    12064
+    """
+    return _trained_model()

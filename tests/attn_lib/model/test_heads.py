@@ -1,0 +1,98 @@
+"""Heads are named by where they look, on weights that are known beforehand."""
+
+import numpy as np
+import pytest
+
+from attn_lib.model import (
+    CONFIG,
+    Answer,
+    Sentence,
+    accuracy,
+    draw_sentences,
+    encode,
+    find_heads,
+    forward,
+    head_scores,
+    initialise,
+    trained_model,
+    without_head,
+)
+
+RECALL = Sentence(
+    ("ada", "tea", "bob", "milk", "bob", "milk", "ada", "tea", "."),
+    "recall",
+    (Answer(position=5, source=3), Answer(position=7, source=1)),
+)
+AGREEMENT = Sentence(
+    ("the", "cats", "near", "the", "dog", "sleep", "."), "agreement", (Answer(5, 1),)
+)
+WITHOUT_ATTRACTOR = Sentence(("the", "cats", "sleep", "."), "agreement", (Answer(2, 1),))
+
+
+def test_scores_are_the_mean_weights_of_the_stated_places():
+    model = initialise(CONFIG, seed=3)
+    scores = head_scores(model, [RECALL, AGREEMENT, WITHOUT_ATTRACTOR])
+    recall, agreement = (forward(model, encode(s.words)) for s in (RECALL, AGREEMENT))
+    for layer in (1, 2):
+        for head in (1, 2):
+            w = recall[f"layer{layer}.weights"][head - 1]
+            expected = (w[1, 0] + w[3, 2]) / 2
+            assert scores["previous word"][layer - 1, head - 1] == pytest.approx(expected, rel=1e-4)
+            expected = (w[4, 3] + w[6, 1]) / 2
+            assert scores["induction"][layer - 1, head - 1] == pytest.approx(expected, rel=1e-4)
+            expected = agreement[f"layer{layer}.weights"][head - 1][4, 1]
+            assert scores["subject"][layer - 1, head - 1] == pytest.approx(expected, rel=1e-4)
+            found = find_heads(model, [RECALL, AGREEMENT])
+            assert found["subject"].score >= expected - 1e-6
+
+
+def test_a_head_that_looks_at_all_words_alike_scores_little():
+    model = initialise(CONFIG, seed=0)
+    for layer in ("layer1", "layer2"):
+        model.parameters[f"{layer}.w_q"][:] = 0
+    scores = head_scores(model, draw_sentences(1000, np.random.default_rng(0)))
+    assert 0.2 < scores["previous word"].min() <= scores["previous word"].max() < 0.33
+    assert scores["induction"].max() < 0.2
+    assert scores["subject"].max() < 0.2
+
+
+def test_the_trained_heads_are_those_of_a_textbook():
+    sentences = draw_sentences(500, np.random.default_rng(1), held_out=True)
+    found = find_heads(trained_model(), sentences)
+    assert found["previous word"].layer == 1
+    assert found["induction"].layer == 2
+    assert found["previous word"].score > 0.8
+    assert found["induction"].score > 0.9
+    assert found["subject"].score > 0.6
+
+
+def test_recall_needs_both_its_heads_and_agreement_does_not_need_them():
+    sentences = draw_sentences(500, np.random.default_rng(2), held_out=True)
+    found = find_heads(trained_model(), sentences)
+    for work in ("previous word", "induction"):
+        head = found[work]
+        left = accuracy(without_head(trained_model(), head.layer, head.head), sentences)
+        assert left["recall"] < 0.6, work
+
+
+def test_a_head_that_is_left_out_adds_nothing():
+    model = initialise(CONFIG, seed=4)
+    ids = [3, 11, 4, 12]
+    whole = forward(model, ids)
+    left = forward(without_head(model, layer=1, head=2), ids)
+    own = whole["layer1.mixed"][1] @ model.parameters["layer1.w_o"][16:]
+    np.testing.assert_allclose(left["layer1.added"], whole["layer1.added"] - own, atol=1e-5)
+    assert np.abs(own).max() > 0.1
+    again = forward(model, ids)["logits"]
+    np.testing.assert_array_equal(again, whole["logits"])
+
+
+def test_what_cannot_be_measured_is_named():
+    with pytest.raises(ValueError, match='a place for "subject", got none'):
+        head_scores(trained_model(), [RECALL, WITHOUT_ATTRACTOR])
+    with pytest.raises(ValueError, match='a place for "previous word", got none'):
+        head_scores(trained_model(), [AGREEMENT])
+    with pytest.raises(ValueError, match="a layer from 1 to 2 and a head from 1 to 2, got 3 and 1"):
+        without_head(trained_model(), 3, 1)
+    with pytest.raises(ValueError, match="got 1 and 0"):
+        without_head(trained_model(), 1, 0)

@@ -1,0 +1,189 @@
+"""A right function in place of itself changes nothing, and every mistake can be put in."""
+
+import numpy as np
+import pytest
+
+from attn_lib import (
+    causal_mask,
+    padding_mask,
+    scaled_dot_product_attention,
+    softmax,
+)
+from attn_lib.mistakes import catalogue
+from attn_lib.model import (
+    STEPS,
+    Config,
+    accuracy,
+    answer_logits,
+    draw_sentences,
+    encode_batch,
+    forward,
+    initialise,
+    replacement,
+    softmax_vjp,
+    train_model,
+    trained_model,
+)
+from attn_lib.targets import TARGETS
+from tests.differences import central_differences
+
+SENTENCES = draw_sentences(40, np.random.default_rng(0), held_out=True)
+IDS, LENGTHS = encode_batch(sentence.words for sentence in SENTENCES)
+MISTAKES = {mistake.id: mistake for mistake in catalogue() if mistake.target in STEPS}
+
+
+def test_every_step_is_one_that_the_course_asks_for():
+    assert set(STEPS) <= set(TARGETS)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_right_function_in_its_own_place_changes_nothing(step):
+    model = trained_model().astype(np.float64)
+    parts = replacement(step, TARGETS[step])
+    right = forward(model, IDS, LENGTHS)
+    replaced = forward(model, IDS, LENGTHS, parts=parts)
+    real = np.arange(IDS.shape[1]) < LENGTHS[:, None]  # some steps know of no padding
+    np.testing.assert_allclose(replaced["logits"][real], right["logits"][real], atol=1e-9)
+
+
+@pytest.mark.parametrize("step", ["attention", "softmax", "masked_scores", "cached_causal_mask"])
+@pytest.mark.parametrize("reading", ["whole", "so far", "word by word"])
+def test_and_however_sentences_are_read(step, reading):
+    parts = replacement(step, TARGETS[step])
+    logits = answer_logits(trained_model(), SENTENCES, parts=parts, reading=reading)
+    expected = answer_logits(trained_model(), SENTENCES)
+    np.testing.assert_allclose(logits, expected, atol=1e-3)
+
+
+def told(id, reading="whole"):
+    mistake = MISTAKES[id]
+    parts = replacement(mistake.target, mistake.wrong)
+    return accuracy(trained_model(), SENTENCES, parts=parts, reading=reading)
+
+
+@pytest.mark.parametrize("id", MISTAKES)
+def test_every_mistake_of_attention_softmax_or_mask_can_be_put_in(id):
+    shares = told(id)
+    assert shares.keys() == {"recall", "agreement"}
+    assert all(0 <= share <= 1 for share in shares.values())
+
+
+def test_what_overflows_only_with_large_scores_is_not_seen():
+    assert told("softmax-that-overflows") == {"recall": 1.0, "agreement": 1.0}
+    assert told("large-negative-fill") == {"recall": 1.0, "agreement": 1.0}
+
+
+def test_equal_weights_leave_recall_to_chance():
+    assert told("equal-weights")["recall"] < 0.6
+
+
+def test_a_logit_that_is_no_number_is_no_answer():
+    def nan(scores):
+        return np.full(scores.shape, np.nan)
+
+    parts = replacement("softmax", nan)
+    assert accuracy(trained_model(), SENTENCES, parts=parts) == {"recall": 0.0, "agreement": 0.0}
+
+
+def test_a_mistake_in_the_cached_mask_shows_with_a_cache_only():
+    assert told("cache-mask-aligned-at-the-start") == {"recall": 1.0, "agreement": 1.0}
+    assert told("cache-mask-aligned-at-the-start", "word by word")["recall"] < 0.6
+
+
+def test_attention_is_given_the_words_so_far_and_no_others():
+    seen = []
+
+    def attention(q, k, v):
+        seen.append((q.shape, k.shape, v.shape))
+        return scaled_dot_product_attention(q, k, v)
+
+    model = initialise(Config(n_words=5, d_k=3, n_layers=1), seed=0)
+    parts = replacement("attention", attention)
+    forward(model, [1, 2, 3], parts=parts)
+    assert seen == [((2, n, 3),) * 3 for n in (1, 2, 3)]
+    seen.clear()
+    past = forward(model, [1, 2], parts=parts)
+    seen.clear()
+    forward(model, [3], past=past, parts=parts)
+    assert seen == [((2, 1, 3), (2, 3, 3), (2, 3, 3))]
+
+
+def draw(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+DERIVATIVES = {
+    "softmax-over-queries": lambda d, scores, mask, w: softmax_vjp(d, w, axis=-2),
+    "exponentials-not-normalised": lambda d, scores, mask, w: d * w,
+    "mask-after-softmax": lambda d, scores, mask, w: softmax_vjp(d * mask, softmax(scores)),
+    "zero-for-minus-infinity": lambda d, scores, mask, w: mask * softmax_vjp(d, w),
+    "scores-times-mask": lambda d, scores, mask, w: mask * softmax_vjp(d, w),
+    "mask-not-used": lambda d, scores, mask, w: softmax_vjp(d, w),
+    "mask-inverted": lambda d, scores, mask, w: softmax_vjp(d, w),
+    "nearly-zero-for-minus-infinity": lambda d, scores, mask, w: softmax_vjp(d, w),
+    "large-negative-added": lambda d, scores, mask, w: softmax_vjp(d, w),
+}
+
+
+@pytest.mark.parametrize("id", DERIVATIVES)
+def test_a_derivative_that_is_given_goes_through_the_attention(id):
+    mistake = MISTAKES[id]
+    attention = replacement(mistake.target, mistake.wrong, DERIVATIVES[id]).attention
+    q, k, v = draw(2, 3, 4, 5), draw(2, 3, 4, 5, seed=1), draw(2, 3, 4, 2, seed=2)
+    grad, mask = draw(2, 3, 4, 2, seed=3), causal_mask(4, 4)[None, None]
+    for i, gradient in enumerate(attention.backward(grad, q, k, v, mask)):
+
+        def loss(moved, i=i):
+            inputs = [moved if i == j else array for j, array in enumerate((q, k, v))]
+            return float((attention.forward(*inputs, mask).output * grad).sum())
+
+        expected = central_differences(loss, (q, k, v)[i])
+        np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-8)
+
+
+def test_the_right_softmax_with_its_derivative_trains_as_the_library_does():
+    parts = replacement("softmax", softmax, lambda d, scores, mask, w: softmax_vjp(d, w))
+    start = initialise(Config(n_words=49, max_length=17, d_model=8, d_k=3), seed=1)
+    ours = train_model(start, 1, steps=3, batch_size=6, parts=parts)
+    theirs = train_model(start, 1, steps=3, batch_size=6)
+    np.testing.assert_allclose(ours.losses, theirs.losses, rtol=1e-6)
+
+
+def test_training_without_a_mask_looks_ahead():
+    parts = replacement("causal_mask", MISTAKES["causal-mask-of-ones"].wrong)
+    start = initialise(Config(n_words=49, max_length=17, d_model=16, d_k=8), seed=1)
+    without = train_model(start, 1, steps=150, batch_size=32, rate=1e-2, parts=parts).losses
+    with_mask = train_model(start, 1, steps=150, batch_size=32, rate=1e-2).losses
+    assert without[-20:].mean() < 0.7 * with_mask[-20:].mean()
+
+
+def test_a_mask_that_is_replaced_is_used():
+    def only_itself(n_q, n_k):
+        return np.eye(n_q, n_k, dtype=bool)
+
+    parts = replacement("causal_mask", only_itself)
+    weights = forward(trained_model(), [3, 11, 4], parts=parts)["layer1.weights"]
+    np.testing.assert_array_equal(weights, np.broadcast_to(np.eye(3), (2, 3, 3)))
+    parts = replacement("padding_mask", lambda lengths, n_k: padding_mask(lengths - 1, n_k))
+    logits = forward(trained_model(), [[3, 11, 4]], [3], parts=parts)["logits"]
+    expected = forward(trained_model(), [[3, 11, 4]], [2])["logits"]
+    np.testing.assert_array_equal(logits, expected)
+
+
+def test_what_cannot_be_replaced_is_named():
+    with pytest.raises(ValueError, match=r"a step among attention, .* got 'score_variance'"):
+        replacement("score_variance", softmax)
+    with pytest.raises(ValueError, match="no derivative for causal_mask, got one"):
+        replacement("causal_mask", causal_mask, lambda *_: 0)
+    with pytest.raises(ValueError, match="got one for attention, which says nothing about"):
+        replacement("attention", scaled_dot_product_attention, lambda *_: 0)
+    model = initialise(Config(n_words=5, positions="alibi"), seed=0)
+    with pytest.raises(ValueError, match='positions "alibi" attend with the right functions only'):
+        forward(model, [1, 2], parts=replacement("softmax", softmax))
+    start = initialise(Config(n_words=49, max_length=17), seed=0)
+    with pytest.raises(ValueError, match="an attention with a backward pass, got one without"):
+        train_model(start, 0, steps=1, parts=replacement("softmax", softmax))
+    with pytest.raises(ValueError, match="at least one sentence, got none"):
+        accuracy(trained_model(), [])
+    with pytest.raises(ValueError, match=r'"whole", "so far", .* got .backwards.'):
+        accuracy(trained_model(), SENTENCES, reading="backwards")
