@@ -101,3 +101,12 @@ def repeat_heads(
         np.repeat(k, heads // key_heads, axis=-3),
         np.repeat(v, heads // value_heads, axis=-3),
     )
+
+
+def read_whole_numbers(values: ArrayLike, name: str) -> NDArray[np.integer]:
+    values = np.asarray(values)
+    if values.dtype.kind not in "iu":
+        raise TypeError(
+            f"{name}: expected whole numbers, got dtype {values.dtype}; convert with .astype(int)."
+        )
+    return values

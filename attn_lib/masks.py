@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from attn_lib._arguments import Alignment, causal_offset, read_size
+from attn_lib._arrays import read_whole_numbers
 
 
 def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArray[np.bool_]:
@@ -103,7 +104,7 @@ def sliding_window_mask(
     array([[0, 1, 1, 1],
            [0, 0, 1, 1]])
     """
-    offset = _whole_numbers(offset, "sliding_window_mask: offset")
+    offset = read_whole_numbers(offset, "sliding_window_mask: offset")
     query = np.arange(read_size(n_q, "n_q"))[:, None] + offset[..., None, None]  # (..., n_q, 1)
     key = np.arange(read_size(n_k, "n_k"))  # (n_k,)
     allowed = np.ones(np.broadcast_shapes(query.shape, key.shape), dtype=np.bool_)
@@ -145,7 +146,7 @@ def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
            [[1, 1, 1]]])
     """
     n_k = read_size(n_k, "n_k")
-    lengths = _whole_numbers(lengths, "padding_mask: lengths")
+    lengths = read_whole_numbers(lengths, "padding_mask: lengths")
     if np.any((lengths < 0) | (lengths > n_k)):
         raise ValueError(
             f"padding_mask: expected lengths between 0 and n_k={n_k}, got {lengths.tolist()}; "
@@ -260,12 +261,3 @@ def _booleans(mask: ArrayLike, caller: str, advice: str) -> NDArray[np.bool_]:
     if mask.dtype != np.bool_:
         raise TypeError(f"{caller}: expected booleans, got dtype {mask.dtype}; {advice}.")
     return mask
-
-
-def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.integer]:
-    values = np.asarray(values)
-    if values.dtype.kind not in "iu":
-        raise TypeError(
-            f"{name}: expected whole numbers, got dtype {values.dtype}; convert with .astype(int)."
-        )
-    return values

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.masks import _whole_numbers
+from attn_lib._arrays import read_whole_numbers
 from attn_lib.model.layers import (
     Array,
     embed_backward,
@@ -65,7 +65,7 @@ def backward(
     array([False,  True, False,  True, False])
     """
     config, p = model
-    ids = _whole_numbers(ids, "backward: ids")
+    ids = read_whole_numbers(ids, "backward: ids")
     n = ids.shape[-1]
     if trace["layer1.k"].shape[-2] != n:
         raise ValueError(

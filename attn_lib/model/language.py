@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attn_lib.estimates import _positive
+from attn_lib._arguments import read_positive_size
 
 Skill = Literal["recall", "agreement"]
 
@@ -206,7 +206,7 @@ def draw_sentences(
         )
     turns = [makers[skill] for skill in skills or makers]
     sentences: list[Sentence] = []
-    while len(sentences) < _positive(number, "number"):
+    while len(sentences) < read_positive_size(number, "number"):
         sentence = turns[len(sentences) % len(turns)](rng)
         if is_held_out(sentence) == held_out:
             sentences.append(sentence)

@@ -13,9 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arrays import as_float_array
-from attn_lib.estimates import _positive
-from attn_lib.masks import _whole_numbers
+from attn_lib._arguments import read_positive_size
+from attn_lib._arrays import as_float_array, read_whole_numbers
 
 Positions = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 
@@ -47,7 +46,7 @@ def frequencies(width: int) -> NDArray[np.float64]:
     >>> frequencies(4)
     array([1.  , 0.01])
     """
-    if _positive(width, "width") % 2:
+    if read_positive_size(width, "width") % 2:
         raise ValueError(f"frequencies: expected an even width, a pair for each, got {width}.")
     return BASE ** (-np.arange(0, width, 2) / width)
 
@@ -87,7 +86,7 @@ def sinusoidal(positions: ArrayLike, width: int) -> NDArray[np.float64]:
     array([[0.    , 1.    , 0.    , 1.    ],
            [0.8415, 0.5403, 0.01  , 1.    ]])
     """
-    positions = _whole_numbers(positions, "sinusoidal: positions")
+    positions = read_whole_numbers(positions, "sinusoidal: positions")
     angles = positions[:, None] * frequencies(width)  # (n, width / 2)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(positions), width)
 
@@ -131,7 +130,7 @@ def rotate(x: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
            [0.5403, 0.8415]])
     """
     x = as_float_array(x, "x")
-    positions = _whole_numbers(positions, "rotate: positions")
+    positions = read_whole_numbers(positions, "rotate: positions")
     if x.ndim < 2 or positions.shape != (x.shape[-2],):
         raise ValueError(
             f"rotate: expected x of shape (..., n, d) and n positions, got {x.shape} and "
@@ -178,7 +177,8 @@ def alibi_bias(n_heads: int, n_q: int, n_k: int) -> NDArray[np.float64]:
            [-1. , -0.5,  0. ]])
     """
     n_heads, n_q, n_k = (
-        _positive(size, name) for size, name in ((n_heads, "n_heads"), (n_q, "n_q"), (n_k, "n_k"))
+        read_positive_size(size, name)
+        for size, name in ((n_heads, "n_heads"), (n_q, "n_q"), (n_k, "n_k"))
     )
     slopes = 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)  # (n_heads,)
     distances = np.abs(np.arange(n_k - n_q, n_k)[:, None] - np.arange(n_k))  # (n_q, n_k)

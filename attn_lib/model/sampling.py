@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attn_lib.masks import _size
+from attn_lib._arguments import read_size
 from attn_lib.model.layers import Array
 from attn_lib.model.parts import RIGHT, Parts
 from attn_lib.model.transformer import Config, Trace, Transformer, forward
@@ -48,7 +48,7 @@ def multiplications(config: Config, n: int, n_past: int = 0) -> int:
     >>> multiplications(Config(n_words=49), n=13), multiplications(Config(n_words=49), 1, 12)
     (148512, 11424)
     """
-    n, n_past = _size(n, "n"), _size(n_past, "n_past")
+    n, n_past = read_size(n, "n"), read_size(n_past, "n_past")
     d_heads = config.n_heads * config.d_k
     projections = 4 * n * config.d_model * d_heads
     attention = 2 * n * (n_past + n) * d_heads
@@ -114,7 +114,7 @@ def generate(
     ids = encode(prompt)
     past: Trace | None = None
     logits, counts = [], []
-    for _ in range(_size(n_words, "n_words")):
+    for _ in range(read_size(n_words, "n_words")):
         n_past = 0 if past is None else past["layer1.k"].shape[-2]
         counts.append(multiplications(model.config, len(ids) - n_past, n_past))
         trace = forward(model, ids[n_past:], past=past, parts=parts)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.estimates import _positive
+from attn_lib._arguments import read_positive_size
 from attn_lib.model.adam import Adam
 from attn_lib.model.gradients import backward
 from attn_lib.model.language import MAX_WORDS, Sentence, Skill, draw_sentences
@@ -136,7 +136,10 @@ def train_model(
     >>> bool(losses[-1] < losses[0])
     True
     """
-    steps, batch_size = _positive(steps, "steps"), _positive(batch_size, "batch_size")
+    steps, batch_size = (
+        read_positive_size(steps, "steps"),
+        read_positive_size(batch_size, "batch_size"),
+    )
     if not rate > 0:
         raise ValueError(f"train_model: expected a positive rate, got {rate}.")
     rng = np.random.default_rng(seed)

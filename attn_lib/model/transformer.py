@@ -20,9 +20,9 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from attn_lib._arguments import read_positive_size, read_size
+from attn_lib._arrays import read_whole_numbers
 from attn_lib.attention import AttentionTrace
-from attn_lib.estimates import _positive
-from attn_lib.masks import _size, _whole_numbers
 from attn_lib.model.layers import Array, embed, feed_forward, layer_norm
 from attn_lib.model.parts import RIGHT, Parts
 from attn_lib.model.positions import Positions, alibi_bias, rotate, sinusoidal
@@ -309,7 +309,7 @@ def attention_mask(
     n_k = n_past + n
     mask = parts.causal_mask(n, n) if n_past == 0 else parts.cached_causal_mask(n, n_k)
     if lengths is not None:
-        mask = mask & parts.padding_mask(_whole_numbers(lengths, "lengths"), n_k)
+        mask = mask & parts.padding_mask(read_whole_numbers(lengths, "lengths"), n_k)
     mask = mask[..., None, :, :]  # an axis for the heads
     if config.positions == "alibi":
         return np.where(mask, alibi_bias(config.n_heads, n, n_k), -np.inf)
@@ -317,7 +317,7 @@ def attention_mask(
 
 
 def _read_ids(ids: ArrayLike, config: Config) -> NDArray[np.integer]:
-    array = _whole_numbers(ids, "forward: ids")
+    array = read_whole_numbers(ids, "forward: ids")
     if array.ndim == 0 or array.size == 0:
         raise ValueError(
             f"forward: expected ids of shape (..., n) for at least one word, got {array.shape}; "
@@ -342,8 +342,8 @@ def _read_positions(n_past: int, n: int, config: Config) -> NDArray[np.integer]:
 
 def _check_config(config: Config) -> None:
     for name in ("n_words", "max_length", "d_model", "n_layers", "n_heads", "d_k"):
-        _positive(getattr(config, name), name)
-    _size(config.d_ff, "d_ff")
+        read_positive_size(getattr(config, name), name)
+    read_size(config.d_ff, "d_ff")
     if config.positions not in get_args(Positions):
         kinds = ", ".join(get_args(Positions))
         raise ValueError(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.masks import _whole_numbers
+from attn_lib._arrays import read_whole_numbers
 from attn_lib.model.language import (
     DRINKS,
     NAMES,
@@ -96,7 +96,7 @@ def decode(ids: ArrayLike) -> str:
     >>> decode([2, 25, 39, 1])
     'the cats sleep .'
     """
-    array = _whole_numbers(ids, "decode: ids")
+    array = read_whole_numbers(ids, "decode: ids")
     if array.ndim != 1 or np.any((array < 0) | (array >= len(WORDS))):
         raise ValueError(
             f"decode: expected one row of ids from 0 to {len(WORDS) - 1}, got shape "

@@ -109,6 +109,7 @@ def test_a_room_imports_nothing_against_the_arrows(root, room):
 #: `figures` holds one more, `chapters`, which is part of it.
 GROUND_UP = {
     "attn_lib": set(),
+    "attn_lib.model": {"attn_lib"},
     "attn_lib.course": {"attn_lib"},
     "attn_lib.figures": {"attn_lib", "attn_lib.course"},
     "grader.course": set(),

@@ -9,7 +9,8 @@ from attn_lib import (
     scaled_dot_product_attention,
     softmax,
 )
-from attn_lib.mistakes import catalogue
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.targets import TARGETS
 from attn_lib.model import (
     STEPS,
     Config,
@@ -24,7 +25,6 @@ from attn_lib.model import (
     train_model,
     trained_model,
 )
-from attn_lib.targets import TARGETS
 from tests.differences import central_differences
 
 SENTENCES = draw_sentences(40, np.random.default_rng(0), held_out=True)
