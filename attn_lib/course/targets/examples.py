@@ -100,7 +100,7 @@ _MASKED_SCORES = [
     (_HIDDEN_ABOVE, _FIRST_TWO),
 ]
 _BLOCKS = [
-    _blocks(10, 3),
+    _blocks(16, 3),
     (np.array([900.0, 0.0]), np.ones(2), np.array([0.0, 900.0]), 2 * np.ones(2)),
 ]
 _HEADS = [
@@ -120,7 +120,7 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "softmax": [(_SCORES,), (_LARGE,)],
     "attention": _QKV,
     "attention_formula": [*_QKV, (_Q[:, :4], _K[:, :4], _V)],
-    "weight_at": [(_weights(36, 4, 4), 2, 0)],
+    "weight_at": [(_weights(10, 4, 4), 2, 0)],
     "weights_shape": [_SHAPES],
     "output_shape": [_SHAPES],
     "score_variance": [(64,), (512,), (7, 0.5, 3.0)],

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from attn_lib.course.personal.dot_products import INVISIBLE_BY_HAND, two_keys
+from attn_lib.course.personal.dot_products import two_keys
 from attn_lib.course.targets import TARGETS, output_shape, weights_shape
 from grader.releasing.answer_files import read_answers
+from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS
 from tests.exercises.proof.proof import Proof, Slip
 
 ANSWERS = Path(__file__).resolve().parents[2] / "sample_class" / "answers"
@@ -320,10 +321,7 @@ PROOF = Proof(
     model_numbers={"in-words": numbers_in_words},
     builds_on={"attention-tests": ("score-matrix", "softmax")},
     unseen={
-        **{
-            f"by-hand-tests/{mistake}": "one query, two keys and small numbers cannot show it"
-            for mistake in INVISIBLE_BY_HAND
-        },
+        **{f"by-hand-tests/{mistake}": reason for mistake, reason in BY_TWO_KEYS.items()},
         **{
             f"attention-tests/{mistake}": "large scores are asked for where softmax is written"
             for mistake in ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")

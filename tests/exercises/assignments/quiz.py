@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from attn_lib.course.personal.quiz import INVISIBLE_IN_A_CAUSAL_ROW, INVISIBLE_IN_ONE_ROW
 from attn_lib.course.targets import output_shape
+from tests.attn_lib.course.personal.left_out import IN_A_CAUSAL_ROW, IN_ONE_ROW
 from tests.exercises.proof.proof import Proof, Slip
 
 LOOPS = {
@@ -306,13 +306,7 @@ PROOF = Proof(
         "output-question": lambda: {"self_shape": tuple(output_shape(*[(4, 100, 64)] * 3))}
     },
     unseen={
-        **{
-            f"why-tests/{mistake}": "one row of small scores cannot show it"
-            for mistake in INVISIBLE_IN_ONE_ROW
-        },
-        **{
-            f"future-tests/{mistake}": "a causal row of small scores cannot show it"
-            for mistake in INVISIBLE_IN_A_CAUSAL_ROW
-        },
+        **{f"why-tests/{mistake}": reason for mistake, reason in IN_ONE_ROW.items()},
+        **{f"future-tests/{mistake}": reason for mistake, reason in IN_A_CAUSAL_ROW.items()},
     },
 )

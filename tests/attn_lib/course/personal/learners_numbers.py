@@ -2,8 +2,8 @@
 
     .venv/bin/python -m tests.attn_lib.course.personal.learners_numbers --write
 
-A learner who has typed the answer to his own numbers into a notebook loses its points when the
-numbers change.
+A learner who has typed the answer to such numbers into a notebook loses its points when they
+change.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from attn_lib.course.personal import checked_id, personal_rng, sizes, two_keys, 
 from attn_lib.course.personal.core import mistakes_show, wrong_functions
 from attn_lib.course.personal.dot_products import SHOWN_BY_TWO_KEYS
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS, IN_SCORES_OF_TWO_KEYS
 
 
 def as_text(learner: str) -> str:
@@ -69,19 +69,12 @@ class TestDraws:
 
 
 class TestTwoKeys:
-    NOT_IN_SCORES: ClassVar = {"scale-by-number-of-keys": "There are as many keys as entries."}
-    NOT_IN_OUTPUTS: ClassVar = {
-        "softmax-over-everything": "The one row is everything.",
-        "softmax-shifted-by-overall-maximum": "The one row has the overall maximum.",
-        "softmax-that-overflows": "The scores are small enough for an exponential.",
-    }
-
     @pytest.mark.parametrize(
         ("target", "takes", "left_out"),
         [
             ("score_matrix", 2, {}),
-            ("scaled_scores", 2, NOT_IN_SCORES),
-            ("attention", 3, NOT_IN_SCORES | NOT_IN_OUTPUTS),
+            ("scaled_scores", 2, IN_SCORES_OF_TWO_KEYS),
+            ("attention", 3, BY_TWO_KEYS),
         ],
     )
     def test_every_mistake_by_hand_shows(self, target, takes, left_out):
@@ -91,7 +84,7 @@ class TestTwoKeys:
 
         check_shown(target, arguments, SHOWN_BY_TWO_KEYS[target], left_out=left_out)
 
-    @pytest.mark.parametrize("name", [*NOT_IN_SCORES, *NOT_IN_OUTPUTS])
+    @pytest.mark.parametrize("name", BY_TWO_KEYS)
     def test_what_is_left_out_cannot_show(self, name):
         q, k, v = (array.astype(float) for array in two_keys("ada"))
         (wrong,) = wrong_functions("attention", [name])

@@ -19,7 +19,7 @@ CHANGED = (
 def test_learners_keep_their_numbers():
     known, now = json.loads(TABLE.read_text(encoding="utf-8")), digests()
     assert [name for name in known if known[name] != now.get(name)] == [], CHANGED
-    assert now.keys() == known.keys(), "A function is new: write the table again."
+    assert now.keys() == known.keys(), "A function is new: write the table again, with --write."
 
 
 def test_learners_have_numbers_of_their_own():

@@ -23,6 +23,7 @@ from attn_lib.course.personal.quiz import (
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.attn_lib.course.personal.left_out import IN_A_CAUSAL_ROW, IN_ONE_ROW
 
 DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, claims]
 
@@ -60,11 +61,7 @@ class TestMistakesShow:
             "tempered_softmax",
             weights,
             SHOWN_BY_WIDE_SCORES["tempered_softmax"],
-            left_out={
-                "softmax-over-everything": "The one row is everything.",
-                "softmax-shifted-by-overall-maximum": "The one row has the overall maximum.",
-                "softmax-that-overflows": "The scores are small enough for an exponential.",
-            },
+            left_out=IN_ONE_ROW,
         )
 
     def test_variance_of_a_score(self):
@@ -97,19 +94,11 @@ class TestMistakesShow:
         check_shown("attention_flops", of_attention, SHOWN_BY_A_COST["attention_flops"])
 
     def test_causal_row(self):
-        visible = "A query's own key is always visible, so a row is never empty."
         check_shown(
             "masked_softmax",
             lambda learner: (causal_scores(learner).scores, causal_mask(5, 5)),
             SHOWN_BY_A_CAUSAL_ROW,
-            left_out={
-                "renormalised-after-the-mask": visible,
-                "large-negative-fill": visible,
-                "large-negative-added": visible,
-                "empty-rows-become-nan": visible,
-                "softmax-shifted-by-overall-maximum": "No row lies far below the others.",
-                "softmax-that-overflows": "The scores are small enough for an exponential.",
-            },
+            left_out=IN_A_CAUSAL_ROW,
             part=lambda learner: causal_scores(learner).row,
         )
 
