@@ -18,7 +18,7 @@ from attn_lib.streaming import stream
 Method = Literal["auto", "dense", "streaming"]
 
 # Below this many scores in all, and in each head, threads and blocks cost more than they save.
-FEWEST_SCORES_TO_STREAM = 2**17
+FEWEST_SCORES_TO_STREAM = 2**16
 FEWEST_SCORES_OF_A_HEAD = 2**12
 
 

@@ -42,8 +42,10 @@ LARGEST_BARE_SCORE = 40.0
 BARE_VALUES = (1e-15, 1e15)
 # Finding the longest query and key pays when each is compared with many others.
 FEWEST_QUERIES_FOR_A_BOUND = 64
-# OpenBLAS has a faster way for small matrices, and fastest when none is transposed.
+# OpenBLAS has a way of its own for small matrices, and it is fastest where none is transposed:
+# then a copy of the keys pays.
 MAX_SMALL_PRODUCT = 10**6  # multiplications
+FEWEST_QUERIES_FOR_A_COPY = 64
 
 
 class BlockSizes(NamedTuple):
@@ -163,14 +165,7 @@ class _Call:
             n_k = min(n_k, max(0, queries.stop + self.causal_offset))
         for first in range(0, n_k, self.key_block):
             keys = slice(first, min(first + self.key_block, n_k))
-            v = self.v[*heads, keys]  # (H, key_block, d_v)
-            k = self.k[*heads, keys].swapaxes(-1, -2)  # (H, d_k, key_block)
-            scores = _memory("scores", (*q.shape[:2], k.shape[-1]), q.dtype)
-            if bare and math.prod(scores.shape[-2:]) * q.shape[-1] <= MAX_SMALL_PRODUCT:
-                transposed = _memory("k", k.shape, q.dtype)
-                np.copyto(transposed, k)
-                k = transposed
-            np.matmul(q, k, out=scores)
+            scores = self.compare(q, heads, keys)  # (H, n, key_block)
             if bare:
                 exponentials = np.exp(scores, out=scores)
                 for part, allowed in self.masks(heads, queries, keys):
@@ -189,7 +184,9 @@ class _Call:
                 row_sum *= rescale
                 if first > 0:
                     output *= rescale
-            row_sum += exponentials @ np.ones((k.shape[-1], 1), q.dtype)  # faster than a sum
+            # Faster than a sum.
+            row_sum += exponentials @ np.ones((keys.stop - first, 1), q.dtype)
+            v = self.v[*heads, keys]  # (H, key_block, d_v)
             if first == 0:
                 np.matmul(exponentials, v, out=output)
             else:
@@ -199,6 +196,17 @@ class _Call:
             row_sum[nothing_allowed] = 1
             output[nothing_allowed[..., 0]] = 0
         output /= row_sum
+
+    def compare(self, q: Array, heads: Heads, keys: slice) -> Array:
+        """Return the scores of a block, in memory that this thread uses again for the next."""
+        k = self.k[*heads, keys].swapaxes(-1, -2)  # (H, d_k, key_block)
+        scores = _memory("scores", (*q.shape[:2], k.shape[-1]), q.dtype)
+        n, d_k = q.shape[-2:]
+        if n >= FEWEST_QUERIES_FOR_A_COPY and n * d_k * k.shape[-1] <= MAX_SMALL_PRODUCT:
+            copy = _memory("k", k.shape, q.dtype)
+            np.copyto(copy, k)
+            k = copy
+        return np.matmul(q, k, out=scores)
 
     def exponentials_are_safe(self, q: Array, heads: Heads) -> bool:
         """Whether no exponential of a score, and no sum of them, can leave float32's range."""
