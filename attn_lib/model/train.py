@@ -18,9 +18,9 @@ from attn_lib.model.training import CONFIG, train_model
 from attn_lib.model.transformer import initialise
 from attn_lib.model.weights import PATH, save
 
-#: Of the numbers to start from, and of the sentences to learn from. Most starts learn both
+#: Of the numbers to start from, and of the sentences to learn from. Nearly all starts learn both
 #: skills; from this one, each of the three roles falls to a head of its own.
-SEED = 7
+SEED = 0
 HELD_OUT = 2000  # sentences
 
 
