@@ -51,8 +51,8 @@ def main() -> None:
         of_all, of_opposed = accuracy(model, sentences), accuracy(model, opposed)
         reached += min(of_all.values()) >= GOAL
         heads = ", ".join(
-            f"{work} {head.layer}.{head.head} {head.score:.2f}"
-            for work, head in find_heads(model, sentences).items()
+            f"{role} {head.layer}.{head.head} {head.score:.2f}"
+            for role, head in find_heads(model, sentences).items()
         )
         print(
             f"{seed:4}  {seconds:7.1f}  {of_all['recall']:6.4f}  {of_all['agreement']:9.4f}  "

@@ -1,7 +1,7 @@
 """What each head does, found by measuring where it looks.
 
-Nothing here knows the number of a head: a training from another start may give the same work to
-another. A head is named for its highest score.
+No head is known by its number: training from another start may give a role to another head.
+So each role goes to the head that scores highest in it.
 
 References
 ----------
@@ -21,11 +21,11 @@ from attn_lib.model.language import Sentence
 from attn_lib.model.transformer import Transformer, forward, layer_names
 from attn_lib.model.vocabulary import encode_batch
 
-Work = Literal["previous word", "induction", "subject"]
+Role = Literal["previous word", "induction", "subject"]
 
 
 class Head(NamedTuple):
-    """One head of the model, and how well it does some work."""
+    """One head of the model, and how well it fills a role."""
 
     layer: int  #: counted from 1
     head: int  #: counted from 1
@@ -34,8 +34,8 @@ class Head(NamedTuple):
 
 def head_scores(
     model: Transformer, sentences: Sequence[Sentence]
-) -> dict[Work, NDArray[np.float64]]:
-    """Return how much each head looks where each kind of work would have it look.
+) -> dict[Role, NDArray[np.float64]]:
+    """Return how much each head looks where each role would have it look.
 
     - ``"previous word"``: from each drink, when it is ordered, to the name before it.
     - ``"induction"``: from each name that comes again to the word that came after it the first
@@ -65,28 +65,28 @@ def head_scores(
     >>> from attn_lib.model import draw_sentences, trained_model
     >>> sentences = draw_sentences(100, np.random.default_rng(0))
     >>> scores = head_scores(trained_model(), sentences)
-    >>> [work for work in scores if scores[work].max() > 0.5]
+    >>> [role for role in scores if scores[role].max() > 0.5]
     ['previous word', 'induction', 'subject']
     """
     ids, lengths = encode_batch(sentence.words for sentence in sentences)
     trace = forward(model, ids, lengths)
     weights = np.stack([trace[f"{layer}.weights"] for layer in layer_names(model.config)])
-    scores: dict[Work, NDArray[np.float64]] = {}
-    for work in get_args(Work):
-        places = list(_places(work, sentences))
+    scores: dict[Role, NDArray[np.float64]] = {}
+    for role in get_args(Role):
+        places = list(_places(role, sentences))
         if not places:
             raise ValueError(
-                f'head_scores: expected sentences with a place for "{work}", got none; '
+                f'head_scores: expected sentences with a place for "{role}", got none; '
                 "draw some of both skills."
             )
         rows, queries, keys = np.array(places).T
         # (n_layers, batch, n_heads, n, n) -> (places, n_layers, n_heads)
-        scores[work] = weights[:, rows, :, queries, keys].mean(axis=0, dtype=float)
+        scores[role] = weights[:, rows, :, queries, keys].mean(axis=0, dtype=float)
     return scores
 
 
-def find_heads(model: Transformer, sentences: Sequence[Sentence]) -> dict[Work, Head]:
-    """Return the head that does each kind of work best.
+def find_heads(model: Transformer, sentences: Sequence[Sentence]) -> dict[Role, Head]:
+    """Return the head that fills each role best.
 
     Parameters
     ----------
@@ -109,10 +109,10 @@ def find_heads(model: Transformer, sentences: Sequence[Sentence]) -> dict[Work, 
     >>> found["previous word"].layer, found["induction"].layer
     (1, 2)
     """
-    best: dict[Work, Head] = {}
-    for work, scores in head_scores(model, sentences).items():
+    best: dict[Role, Head] = {}
+    for role, scores in head_scores(model, sentences).items():
         layer, head = np.unravel_index(scores.argmax(), scores.shape)
-        best[work] = Head(int(layer) + 1, int(head) + 1, float(scores[layer, head]))
+        best[role] = Head(int(layer) + 1, int(head) + 1, float(scores[layer, head]))
     return best
 
 
@@ -153,13 +153,13 @@ def without_head(model: Transformer, layer: int, head: int) -> Transformer:
     return model._replace(parameters={**model.parameters, f"layer{layer}.w_o": w_o})
 
 
-def _places(work: Work, sentences: Sequence[Sentence]) -> Iterable[tuple[int, int, int]]:
-    """Yield the sentence, the query and the key of each place at which the work is asked for."""
-    skill = "agreement" if work == "subject" else "recall"
+def _places(role: Role, sentences: Sequence[Sentence]) -> Iterable[tuple[int, int, int]]:
+    """Yield the sentence, the query and the key of each place at which a head shows its role."""
+    skill = "agreement" if role == "subject" else "recall"
     for row, sentence in enumerate(sentences):
         for position, source in sentence.answers if sentence.skill == skill else ():
             asked = position - 1  # the word after which the answer comes
-            if work == "previous word":
+            if role == "previous word":
                 yield row, source, source - 1
             elif asked != source:  # a verb right after its subject needs no looking back
                 yield row, asked, source

@@ -40,7 +40,7 @@ class Answer(NamedTuple):
     """A word that the words before it decide, and where to look for it."""
 
     position: int  #: of the word that can be known
-    source: int  #: of the earlier word that decides it: the drink as ordered, or the subject
+    source: int  #: of the earlier word that decides it, the drink as ordered or the subject
 
 
 class Sentence(NamedTuple):

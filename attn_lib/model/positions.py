@@ -2,8 +2,8 @@
 
 Attention itself does not know it: rearranged words give the same outputs, rearranged. A table
 of positions, learned or sinusoidal, is added to the words before the first layer. Rotary
-positions turn the queries and keys of every layer; ALiBi takes from each score what its key is
-away.
+positions turn the queries and keys of every layer. ALiBi lowers each score by a multiple of
+the distance between query and key.
 """
 
 from __future__ import annotations

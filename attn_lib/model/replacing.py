@@ -29,7 +29,7 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
     Parameters
     ----------
     step : str
-        What the function is to compute, a key of `STEPS`:
+        What the function is to compute, one of `STEPS`:
 
         - ``attention(q, k, v)``: the output. It knows no mask. So for each word it is given
           the words up to there and no others, and its last row is used.
@@ -49,7 +49,7 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
         The derivative, to train with it: from the gradient at the weights, the scaled scores,
         the mask and the weights, each of shape (n_heads, n_q, n_k), the gradient at the scaled
         scores. For ``masked_scores``, ``masked_softmax``, ``additive_mask`` and ``softmax``.
-        Masks need none.
+        Masks need none; to train with another scale, put `scaled_attention` into the parts.
 
     Returns
     -------

@@ -45,7 +45,7 @@ class Config(NamedTuple):
     n_layers: int = 2
     n_heads: int = 2  #: in each layer
     d_k: int = 16  #: width of a query, a key and a value
-    d_ff: int = 0  #: width of the feed-forward layer after each attention; 0: there is none
+    d_ff: int = 0  #: width of a feed-forward layer after each attention; with 0 there is none
     positions: Positions = "learned"
 
 

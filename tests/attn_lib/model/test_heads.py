@@ -69,10 +69,10 @@ def test_the_trained_heads_are_those_of_a_textbook():
 def test_recall_needs_both_its_heads_and_agreement_does_not_need_them():
     sentences = draw_sentences(500, np.random.default_rng(2), held_out=True)
     found = find_heads(trained_model(), sentences)
-    for work in ("previous word", "induction"):
-        head = found[work]
+    for role in ("previous word", "induction"):
+        head = found[role]
         left = accuracy(without_head(trained_model(), head.layer, head.head), sentences)
-        assert left["recall"] < 0.6, work
+        assert left["recall"] < 0.6, role
 
 
 def test_a_head_that_is_left_out_adds_nothing():
