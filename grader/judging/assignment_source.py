@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
 
@@ -24,6 +24,15 @@ class Source:
     def is_test(self, cell: NotebookNode) -> bool:
         """Say whether the cell is one that judges."""
         return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+def is_unanswered(cell: NotebookNode) -> bool:
+    """Say whether a cell is for an answer and still as it was released."""
+    return (
+        is_solution(cell)
+        and not is_task(cell)
+        and cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    )
 
 
 @functools.lru_cache(maxsize=8)
