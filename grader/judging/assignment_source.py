@@ -17,6 +17,7 @@ from traitlets.config import Config
 class Source:
     """What a submission is compared with."""
 
+    file: bytes  #: the notebook as it stands in solutions/
     stub: NotebookNode  #: without solutions, with hidden tests and nbgrader's checksums
     names: frozenset[str]  #: what the answers define
     points: dict[str, float]  #: the most each cell gives, in the notebook's order
@@ -58,7 +59,7 @@ def read_source(data: bytes) -> Source:
     }
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         notebook, _ = step(config=Config()).preprocess(notebook, {})
-    return Source(notebook, frozenset(names), points)
+    return Source(data, notebook, frozenset(names), points)
 
 
 def _defined(source: str) -> set[str]:

@@ -102,12 +102,12 @@ def grade(
     try:
         repaired = repair(submitted, known.stub)
         record["seed"] = seed_of(repaired.notebook)
-        judged = _judge_on(record["seed"], known, repaired.notebook, limits, sandbox)
+        judged = _judge_with_seed(record["seed"], known, repaired.notebook, limits, sandbox)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
     except CourseError as problem:
-        _raise_if_the_course_is_at_fault(source, record["seed"], limits, sandbox)
+        _raise_if_the_course_is_at_fault(known, record["seed"], limits, sandbox)
         reason = (
             f"{problem} The model answers and the released notebook do not lead to that: look at "
             "what was handed in, and tell whoever maintains the course."
@@ -135,7 +135,7 @@ def judge(source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sa
     CourseError
         If a test cell gives no mark between 0 and its points, or raises what is no finding.
     """
-    return _judge_on(seed_of(notebook), source, notebook, limits, sandbox)
+    return _judge_with_seed(seed_of(notebook), source, notebook, limits, sandbox)
 
 
 def seed_of(notebook: NotebookNode) -> int:
@@ -168,7 +168,7 @@ def seed_of(notebook: NotebookNode) -> int:
     return int.from_bytes(hashlib.sha256(json.dumps(written).encode("ascii")).digest()[:4], "big")
 
 
-def _judge_on(
+def _judge_with_seed(
     seed: int, source: Source, notebook: NotebookNode, limits: Limits, sandbox: Sandbox
 ) -> Judged:
     """Do what `judge` says, on the hidden inputs of a seed."""
@@ -195,7 +195,7 @@ def _judge_on(
 
 
 def _raise_if_the_course_is_at_fault(
-    source: bytes, seed: int, limits: Limits, sandbox: Sandbox
+    source: Source, seed: int, limits: Limits, sandbox: Sandbox
 ) -> None:
     """Raise CourseError if a test cell fails at the model answers or the released notebook too.
 
@@ -205,13 +205,13 @@ def _raise_if_the_course_is_at_fault(
     Parameters
     ----------
     source, limits, sandbox
-        As in `grade`.
+        As in `judge`.
     seed : int
         Of the submission at which the test cell failed.
     """
-    known = read_source(source)
-    for submitted in (source, nbformat.writes(known.stub).encode()):
-        _judge_on(seed, known, repair(submitted, known.stub).notebook, limits, sandbox)
+    for submitted in (source.file, nbformat.writes(source.stub).encode()):
+        notebook = repair(submitted, source.stub).notebook
+        _judge_with_seed(seed, source, notebook, limits, sandbox)
 
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
