@@ -1,19 +1,15 @@
 """nbgrader's configuration: read by every `nbgrader` command that runs in this folder."""
 
-import os
 import sys
-import sysconfig
 from pathlib import Path
 
 import nbgrader
 
 root = Path(__file__).resolve().parent
-sys.path.insert(0, str(root))  # for the classes of grader/ that are named below
-# nbgrader runs the command `alembic` when it makes a gradebook. It stands beside this Python,
-# whether or not the environment is activated.
-scripts = sysconfig.get_path("scripts")
-if scripts not in os.environ.get("PATH", "").split(os.pathsep):
-    os.environ["PATH"] = os.pathsep.join([scripts, os.environ.get("PATH", "")])
+sys.path.insert(0, str(root))  # for grader/, whose classes are named below
+from grader.course import let_alembic_be_found  # noqa: E402  (found by the line above)
+
+let_alembic_be_found()
 c = get_config()  # noqa: F821  (traitlets provides it)
 
 c.CourseDirectory.course_id = "attention"

@@ -12,5 +12,6 @@ One room for each reason to change, the lower ones first. A room uses those abov
 - `releasing`: learners' notebooks and their archive.
 - `command_line`: ``python -m grader``.
 
-`course` is nbgrader set up for this course, `files` writes them whole; every room may use both.
+Every room may use `course`, which is nbgrader set up for this course, `files`, which writes files
+whole, and `errors`, the base of the errors that are meant for people.
 """

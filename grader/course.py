@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import fnmatch
+import functools
 import os
 import sysconfig
 import warnings
@@ -10,17 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.errors import GraderError
+
 # The rest is imported where it is used: nbgrader takes a second, and help needs none of it.
 if TYPE_CHECKING:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
-
-# As nbgrader_config.py does for nbgrader's own commands: here a gradebook may be opened before
-# that file is read.
-os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
-# Kernels print a warning about their debugger when Python's own modules are frozen. Nobody
-# debugs here.
-os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLUTIONS = ROOT / "solutions"
@@ -28,13 +25,18 @@ EXERCISES = ROOT / "exercises"
 CONFIGURATION = ROOT / "nbgrader_config.py"
 
 
-class NbGraderFailed(RuntimeError):
+class NbGraderFailed(GraderError):
     """Raised when a step of nbgrader did not succeed; the message is its log."""
 
 
 def assignments() -> list[str]:
     """Return the names of all assignments that have an instructor's notebook."""
     return sorted(path.parent.name for path in SOLUTIONS.glob("*/*.ipynb"))
+
+
+def read_instructors_notebook(assignment: str) -> bytes:
+    """Return the file of an assignment in solutions/."""
+    return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
 
 
 def is_asked_for(student: str, pattern: str) -> bool:
@@ -53,7 +55,7 @@ def graded_cells(assignment: str) -> list[str]:
     import nbformat
     from nbgrader.utils import is_grade
 
-    notebook = nbformat.read(SOLUTIONS / assignment / f"{assignment}.ipynb", as_version=4)
+    notebook = nbformat.reads(read_instructors_notebook(assignment).decode("utf-8"), as_version=4)
     return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
 
 
@@ -62,8 +64,27 @@ def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
     return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
+def let_alembic_be_found() -> None:
+    """Put the folder of this Python's commands on ``PATH``, if it is not there yet.
+
+    nbgrader runs the command ``alembic`` when it makes a gradebook. It stands beside this Python,
+    whether or not the environment is activated.
+    """
+    scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
+    if scripts not in path.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([scripts, path])
+
+
 def configuration() -> Config:
-    """Return what nbgrader_config.py says."""
+    """Return what nbgrader_config.py says, in a copy that may be changed.
+
+    The file is executed once in a process.
+    """
+    return copy.deepcopy(_executed_configuration())
+
+
+@functools.cache
+def _executed_configuration() -> Config:
     from traitlets.config.loader import PyFileConfigLoader
 
     return PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
@@ -82,6 +103,7 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
+    let_alembic_be_found()
     config = configuration()
     config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
     if flags:

@@ -48,9 +48,8 @@ class Exhibit:
     finding: str  #: what the check says of the wrong answer
     kind: Kind  #: what about the answer gave it away
 
-    @property
     def code(self) -> str:
-        """The wrong function without its catalogue entry."""
+        """Return the wrong function's lines without its catalogue entry."""
         source = inspect.getsource(self.mistake.wrong)
         first_line = ast.parse(source).body[0].lineno
         body = "\n".join(source.splitlines()[first_line - 1 :])
@@ -153,7 +152,7 @@ class Room:
             blocks += [
                 f"### {shown.mistake.id}",
                 shown.mistake.sentence,
-                f"```python\n{shown.code}\n```",
+                f"```python\n{shown.code()}\n```",
                 _picture(shown),
                 f"Caught by {LOOKS_AT[shown.kind]}. `{call}`{which}: {finding}",
                 f"Explained in []({page}.md#{anchor}).",

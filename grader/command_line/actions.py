@@ -11,26 +11,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader import course
+from grader.errors import GraderError
 from grader.sandbox.inside.limits import NONE
 
 #: Exit statuses beside 0, when all of it succeeded.
 SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
 
 
-class NothingGraded(RuntimeError):
+class NothingSubmitted(GraderError):
+    """Raised when there is nothing to grade."""
+
+
+class NothingGraded(GraderError):
     """Raised by a command that tells what grading found, where nothing was graded."""
 
 
 def in_words(problem: Exception) -> str:
-    """Say what keeps a command from being carried out, or "" where that is a fault of ours."""
+    """Say what an error of the gradebook's database means, or "" for any other error."""
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
-    from grader.gradebook.writing import LateRuleFailed, OtherCells
-    from grader.running.journal import Busy
-    from grader.running.local_workers import CannotWork
-
-    if isinstance(problem, (NothingGraded, CannotWork, Busy, OtherCells, LateRuleFailed)):
-        return str(problem)
     if isinstance(problem, (OperationalError, ProgrammingError)):
         return f"the gradebook could not be used: {str(problem.orig or problem).strip()}"
     return ""
@@ -43,7 +42,7 @@ def release_exercises(options: argparse.Namespace) -> int:
     for assignment in options.assignments or course.assignments():
         try:
             print(release.release(assignment, force=options.force))
-        except (FileExistsError, course.NbGraderFailed) as problem:
+        except GraderError as problem:
             print(problem, file=sys.stderr)
             status = SOME_FAILED
     return status
@@ -52,18 +51,13 @@ def release_exercises(options: argparse.Namespace) -> int:
 def make_bundle(options: argparse.Namespace) -> int:
     from grader.releasing import bundle
 
-    try:
-        print(bundle.bundle(options.book, options.into))
-    except (bundle.BundleFailed, course.NbGraderFailed) as problem:
-        print(problem, file=sys.stderr)
-        return NOT_DONE
+    print(bundle.bundle(options.book, options.into))
     return 0
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
     if not options.submitted.is_dir():
-        print(f"expected a folder of submissions, found no {options.submitted}.", file=sys.stderr)
-        return NOT_DONE
+        raise NothingSubmitted(f"expected a folder of submissions, found no {options.submitted}.")
     if not options.scheduler:
         _get_workers_ready()
     from grader.running import cluster_workers, local_workers, pipeline
@@ -83,8 +77,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     else:
         judges = pipeline.local_workers(run, options.workers)
     if not run.students():
-        print(f"{options.student!r} matches no folder in {options.submitted}.", file=sys.stderr)
-        return NOT_DONE
+        raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
     return _graded(run, judges, everything)
 
 
@@ -214,10 +207,11 @@ def gradebook_address(options: argparse.Namespace) -> str:
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Any]) -> str:
-    from grader.gradebook import reading
+    from grader.gradebook import due_dates, reading
     from grader.reporting import summary
 
-    return summary.deadline(reading.due(db_url, assignment), found)
+    zone = due_dates.zone_of(course.configuration())
+    return summary.deadline(reading.due(db_url, assignment), zone, found)
 
 
 def _warn_of(isolation: str) -> None:

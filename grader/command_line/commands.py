@@ -10,6 +10,7 @@ from typing import Any
 
 from grader import course
 from grader.command_line import actions
+from grader.errors import GraderError
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 
 DESCRIPTION = (
@@ -44,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
         return actions.STOPPED
+    except GraderError as problem:
+        print(problem, file=sys.stderr)
+        return actions.NOT_DONE
     except Exception as problem:
         words = actions.in_words(problem)
         if not words:

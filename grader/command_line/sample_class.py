@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.command_line.grading import Graded, grade
-from grader.course import ROOT
+from grader.course import ROOT, read_instructors_notebook
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
 from grader.reporting.report import write_report
@@ -47,7 +47,8 @@ def run(
     into.mkdir(parents=True, exist_ok=True)
     names = read_roster(sample / "roster.csv")
     settings = Run(ASSIGNMENT, into / "submitted", into, isolation=isolation, names=names)
-    course = course_digest(settings.source, settings.limits, settings.isolation)
+    source = read_instructors_notebook(ASSIGNMENT)
+    course = course_digest(source, settings.limits, settings.isolation)
     state = {"course": course, "roster": names}
     state_path = into / "state.json"
     if not _equals(state_path, state):

@@ -20,6 +20,8 @@ from nbgrader.api import (
 )
 from sqlalchemy import and_, select
 
+from grader.course import let_alembic_be_found
+
 
 @dataclass
 class Entry:
@@ -40,9 +42,23 @@ def sqlite_url(folder: Path) -> str:
     return f"sqlite:///{folder.resolve() / 'gradebook.db'}"
 
 
+def open_gradebook(db_url: str, course_id: str = "") -> Gradebook:
+    """Return the gradebook at the address, made there if there is none. A context.
+
+    Parameters
+    ----------
+    db_url : str
+        SQLAlchemy's address of the database.
+    course_id : str, optional
+        A course to add if the gradebook does not have it. Default: none.
+    """
+    let_alembic_be_found()
+    return Gradebook(db_url, course_id)
+
+
 def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline, in UTC, if it has one."""
-    with Gradebook(db_url) as gradebook:
+    with open_gradebook(db_url) as gradebook:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
 
 
@@ -57,7 +73,7 @@ class Learner(NamedTuple):
 def learners(db_url: str) -> dict[str, Learner]:
     """Return all learners by id: those of the class list and who has handed in."""
     columns = (Student.id, Student.first_name, Student.last_name, Student.lms_user_id)
-    with Gradebook(db_url) as gradebook:
+    with open_gradebook(db_url) as gradebook:
         rows = gradebook.db.execute(select(*columns).order_by(Student.id))
         return {student: Learner(*(fact or "" for fact in facts)) for student, *facts in rows}
 
@@ -115,7 +131,7 @@ def entries(db_url: str, assignment: str) -> dict[str, Entry]:
         .order_by(Student.id, SolutionCell.name)
     )
     found: dict[str, Entry] = {}
-    with Gradebook(db_url) as gradebook:
+    with open_gradebook(db_url) as gradebook:
         for student, penalty, *times, cell, most, grade in gradebook.db.execute(grades):
             entry = found.setdefault(student, Entry(student))
             entry.late_penalty = penalty or 0.0

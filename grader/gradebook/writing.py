@@ -8,25 +8,23 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import nbformat
 from nbgrader.api import (
     Assignment,
     Comment,
     Grade,
-    Gradebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
-from nbgrader.utils import compute_checksum, is_solution, is_task
 from sqlalchemy import or_, select
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.orm import selectinload
 from traitlets import TraitError
 from traitlets.config import Config
 
-from grader.gradebook.reading import seconds_late
+from grader.errors import GraderError
+from grader.gradebook.reading import open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
 
@@ -34,11 +32,11 @@ from grader.judging.verdict import FAILED, Verdict
 NO_RESPONSE = "No response."
 
 
-class OtherCells(RuntimeError):
+class OtherCells(GraderError):
     """Raised when cells came or went in an assignment that has been graded before."""
 
 
-class LateRuleFailed(RuntimeError):
+class LateRuleFailed(GraderError):
     """Raised when the course's rule for late work is not there or cannot be applied."""
 
 
@@ -69,7 +67,7 @@ class GradebookWriter:
     def __init__(self, db_url: str, assignment: str, source: bytes, config: Config) -> None:
         self.assignment = assignment
         course = config.CourseDirectory.get("course_id", "")
-        self._gradebook = Gradebook(db_url, course)
+        self._gradebook = open_gradebook(db_url, course)
         try:
             self._penalties = _late_rule(config)
             self._enter_cells(db_url, source, config)
@@ -215,7 +213,6 @@ class GradebookWriter:
         verdict = entered.verdict
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
-        stubs = _stubs(verdict.notebook)
         for notebook in submission.notebooks:
             for cell in {*self._grade_cells} - {grade.cell_id for grade in notebook.grades}:
                 Grade(cell_id=cell, notebook=notebook)
@@ -230,7 +227,7 @@ class GradebookWriter:
                 )
             for comment in notebook.comments:
                 name = self._names.get(comment.cell_id)
-                comment.auto_comment = NO_RESPONSE if name in stubs else None
+                comment.auto_comment = NO_RESPONSE if name in verdict.unanswered else None
 
     def _enter_penalty(self, submission: SubmittedAssignment) -> None:
         """Set what nbgrader's `AssignLatePenalties` sets."""
@@ -336,15 +333,3 @@ def _same_cells(notebook: Any, stub: Any) -> bool:
         if "points" in cell.metadata.get("nbgrader", {})
     }
     return recorded == found and points == wanted
-
-
-def _stubs(notebook: str) -> set[str]:
-    """Return the ids of the answers that are still what was released."""
-    cells = nbformat.v4.reads(notebook).cells  # the judge wrote it: not validated
-    return {
-        cell.metadata.nbgrader.grade_id
-        for cell in cells
-        if is_solution(cell)
-        and not is_task(cell)
-        and cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-    }

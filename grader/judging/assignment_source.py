@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
 
@@ -17,6 +17,7 @@ from traitlets.config import Config
 class Source:
     """What a submission is compared with."""
 
+    file: bytes  #: the notebook as it stands in solutions/
     stub: NotebookNode  #: without solutions, with hidden tests and nbgrader's checksums
     names: frozenset[str]  #: what the answers define
     points: dict[str, float]  #: the most each cell gives, in the notebook's order
@@ -24,6 +25,15 @@ class Source:
     def is_test(self, cell: NotebookNode) -> bool:
         """Say whether the cell is one that judges."""
         return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+def is_unanswered(cell: NotebookNode) -> bool:
+    """Say whether a cell is for an answer and still as it was released."""
+    return (
+        is_solution(cell)
+        and not is_task(cell)
+        and cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+    )
 
 
 @functools.lru_cache(maxsize=8)
@@ -49,7 +59,7 @@ def read_source(data: bytes) -> Source:
     }
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         notebook, _ = step(config=Config()).preprocess(notebook, {})
-    return Source(notebook, frozenset(names), points)
+    return Source(data, notebook, frozenset(names), points)
 
 
 def _defined(source: str) -> set[str]:

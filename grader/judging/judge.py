@@ -13,37 +13,39 @@ import contextlib
 import hashlib
 import importlib.metadata
 import io
+import json
 import math
 import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.utils import determine_grade, is_grade
+from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
 from attn_lib.course.checks import ChecksFailed, named_mistakes
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.personal.core import checked_id
-from grader.judging.assignment_source import Source, read_source
+from grader.errors import GraderError
+from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.live import Live
 from grader.judging.outputs import stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.warm_process import Sandbox
-from grader.submission import Unreadable, repair
+from grader.submission import Repaired, Unreadable, repair
 
 #: The name under which a notebook asks for the learner's id.
 LEARNER_ID = "learner_id"
 
 
-class CourseError(Exception):
+class CourseError(GraderError):
     """Raised when a test cell itself is at fault.
 
     The message is for the instructor. It begins with a small letter, since it stands behind
@@ -66,7 +68,6 @@ def grade(
     *,
     assignment: str,
     student: str,
-    seed: int,
     limits: Limits,
     sandbox: Sandbox,
 ) -> Verdict:
@@ -80,8 +81,6 @@ def grade(
         The learner's.
     assignment, student : str
         Whose work it is.
-    seed : int
-        Makes the hidden inputs this submission's own.
     limits : Limits
         How much a submission may use.
     sandbox : Sandbox
@@ -93,65 +92,32 @@ def grade(
         If a test cell is at fault whatever is handed in.
     """
     begun = time.monotonic()
-    record = {
-        "seed": seed,
+    known = read_source(source)
+    record: dict[str, Any] = {
         "source": hashlib.sha256(source).hexdigest(),
         "submission": hashlib.sha256(submitted).hexdigest(),
         "isolation": sandbox.isolation,
         "versions": versions(),
     }
-
-    def failed(reason: str) -> Verdict:
-        return Verdict(
-            assignment,
-            student,
-            FAILED,
-            reason=reason,
-            points=dict(read_source(source).points),
-            record=record | {"seconds": round(time.monotonic() - begun, 3)},
-        )
-
     try:
-        repaired = repair(submitted, read_source(source).stub)
-        judged = judge(
-            read_source(source), repaired.notebook, seed=seed, limits=limits, sandbox=sandbox
-        )
+        repaired = repair(submitted, known.stub)
+        record["seed"] = seed_of(repaired.notebook)
+        judged = _judge_with_seed(record["seed"], known, repaired.notebook, limits, sandbox)
+        verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
-        return failed(str(problem))
+        verdict = Verdict(assignment, student, FAILED, reason=str(problem))
     except CourseError as problem:
-        _raise_if_it_is_the_course_s(source, seed=seed, limits=limits, sandbox=sandbox)
-        return failed(
+        _raise_if_the_course_is_at_fault(known, record["seed"], limits, sandbox)
+        reason = (
             f"{problem} The model answers and the released notebook do not lead to that: look at "
             "what was handed in, and tell whoever maintains the course."
         )
-    remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
-    cells = {
-        cell.metadata.nbgrader.grade_id: cell for cell in judged.notebook.cells if is_grade(cell)
-    }
-    scores = {name: determine_grade(cell)[0] for name, cell in cells.items()}
-    return Verdict(
-        assignment,
-        student,
-        REMARKS if remarks else GRADED,
-        remarks=remarks,
-        scores={name: float(score) for name, score in scores.items() if score is not None},
-        points=dict(read_source(source).points),
-        to_read=tuple(name for name, score in scores.items() if score is None),
-        missing=tuple(repaired.missing),
-        mistakes=_mistakes(judged.notebook),
-        notebook=nbformat.writes(judged.notebook) + "\n",
-        record=record | {"seconds": round(time.monotonic() - begun, 3)},
-    )
+        verdict = Verdict(assignment, student, FAILED, reason=reason)
+    record["seconds"] = round(time.monotonic() - begun, 3)
+    return replace(verdict, points=dict(known.points), record=record)
 
 
-def judge(
-    source: Source,
-    notebook: NotebookNode,
-    *,
-    seed: int,
-    limits: Limits,
-    sandbox: Sandbox,
-) -> Judged:
+def judge(source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox) -> Judged:
     """Run a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
     Parameters
@@ -159,8 +125,9 @@ def judge(
     source : Source
         The instructor's notebook.
     notebook : NotebookNode
-        As `grader.submission.repair` returns it. It is changed and returned.
-    seed, limits, sandbox
+        As `grader.submission.repair` returns it. It is changed and returned. Its answers alone
+        decide on the hidden inputs; see `seed_of`.
+    limits, sandbox
         As in `grade`.
 
     Raises
@@ -168,6 +135,43 @@ def judge(
     CourseError
         If a test cell gives no mark between 0 and its points, or raises what is no finding.
     """
+    return _judge_with_seed(seed_of(notebook), source, notebook, limits, sandbox)
+
+
+def seed_of(notebook: NotebookNode) -> int:
+    """Return the seed of a submission's hidden inputs: the same for the same answers.
+
+    It depends on the text of what the learner wrote for grading: the answers, by their ids, and
+    other code that the learner may edit. Outputs, execution counts, metadata, and the encoding
+    of the file change nothing.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        As `grader.submission.repair` returns it.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_code_cell, new_notebook
+    >>> one, two = (new_notebook(cells=[new_code_cell(f"x = {x}")]) for x in (1, 2))
+    >>> seed_of(one) == seed_of(two)
+    False
+    >>> two.cells[0].update(source="x = 1", execution_count=3)
+    >>> seed_of(one) == seed_of(two)
+    True
+    """
+    written = [
+        [cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source]
+        for cell in notebook.cells
+        if is_solution(cell) or (cell.cell_type == "code" and not is_locked(cell))
+    ]
+    return int.from_bytes(hashlib.sha256(json.dumps(written).encode("ascii")).digest()[:4], "big")
+
+
+def _judge_with_seed(
+    seed: int, source: Source, notebook: NotebookNode, limits: Limits, sandbox: Sandbox
+) -> Judged:
+    """Do what `judge` says, on the hidden inputs of a seed."""
     with Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         for cell in notebook.cells:
@@ -190,29 +194,45 @@ def judge(
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids))
 
 
-def _raise_if_it_is_the_course_s(
-    source: bytes, *, seed: int, limits: Limits, sandbox: Sandbox
+def _raise_if_the_course_is_at_fault(
+    source: Source, seed: int, limits: Limits, sandbox: Sandbox
 ) -> None:
     """Raise CourseError if a test cell fails at the model answers or the released notebook too.
 
     A learner's odd value may find a fault of a test cell that nobody else meets; it must not
     keep the others from being graded.
+
+    Parameters
+    ----------
+    source, limits, sandbox
+        As in `judge`.
+    seed : int
+        Of the submission at which the test cell failed.
     """
-    known = read_source(source)
-    for submitted in (source, nbformat.writes(known.stub).encode()):
-        notebook = repair(submitted, known.stub).notebook
-        judge(known, notebook, seed=seed, limits=limits, sandbox=sandbox)
+    for submitted in (source.file, nbformat.writes(source.stub).encode()):
+        notebook = repair(submitted, source.stub).notebook
+        _judge_with_seed(seed, source, notebook, limits, sandbox)
 
 
-def seed_of(submitted: bytes) -> int:
-    """Return a seed for the hidden inputs: the same for the same submission.
-
-    Examples
-    --------
-    >>> seed_of(b"one") == seed_of(b"one") != seed_of(b"two")
-    True
-    """
-    return int.from_bytes(hashlib.sha256(submitted).digest()[:4], "big")
+def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
+    """Return what was found of a submission, without its record."""
+    remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
+    graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
+    scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
+    return Verdict(
+        assignment,
+        student,
+        REMARKS if remarks else GRADED,
+        remarks=remarks,
+        scores={name: float(score) for name, score in scores.items() if score is not None},
+        to_read=tuple(name for name, score in scores.items() if score is None),
+        missing=tuple(repaired.missing),
+        unanswered=tuple(
+            cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
+        ),
+        mistakes=_mistakes(judged.notebook),
+        notebook=nbformat.writes(judged.notebook) + "\n",
+    )
 
 
 def versions() -> dict[str, str]:

@@ -25,6 +25,7 @@ class Verdict:
     points: Mapping[str, float] = field(default_factory=dict)  #: the most each cell gives
     to_read: tuple[str, ...] = ()  #: cells that wait for a person
     missing: tuple[str, ...] = ()  #: cells that were not handed in; they score 0
+    unanswered: tuple[str, ...] = ()  #: cells for answers that are still as they were released
     mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes that the tests named
     notebook: str = ""  #: the graded notebook as JSON
     record: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
@@ -49,6 +50,6 @@ class Verdict:
     def from_json(cls, text: str) -> Verdict:
         """Return the verdict that `to_json` wrote."""
         fields = json.loads(text)
-        for name in ("remarks", "to_read", "missing", "mistakes"):
+        for name in ("remarks", "to_read", "missing", "unanswered", "mistakes"):
             fields[name] = tuple(fields[name])
         return cls(**fields)

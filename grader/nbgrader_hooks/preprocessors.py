@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
-from grader.judging.judge import judge, seed_of
+from grader.judging.judge import judge
 from grader.nbgrader_hooks.settings import Grading
 from grader.sandbox.kept import warm_sandbox
 from grader.submission import repair
@@ -41,7 +41,6 @@ class JudgeSubmission(NbGraderPreprocessor):
         judged = judge(
             _source(self.config, resources),
             nb,
-            seed=seed_of(nbformat.writes(nb).encode("utf-8")),
             limits=settings.limits,
             sandbox=warm_sandbox(settings.limits, settings.isolation),
         )

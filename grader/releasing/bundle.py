@@ -23,6 +23,7 @@ import nbformat
 from nbgrader.utils import is_grade, is_solution
 
 from grader.course import ROOT, SOLUTIONS, assignments
+from grader.errors import GraderError
 from grader.releasing.release import generate
 
 LICENCES = ("LICENSE", "LICENSE-TEXT")
@@ -40,7 +41,7 @@ _SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.DOTALL)
 _HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n(.*?)### END", re.DOTALL)
 
 
-class BundleFailed(RuntimeError):
+class BundleFailed(GraderError):
     """Raised when there can be no bundle; the message says why and what to do."""
 
 

@@ -11,8 +11,13 @@ from nbgrader.utils import compute_checksum, is_locked, is_solution
 from traitlets.config import Config
 
 from grader.course import EXERCISES, SOLUTIONS, nbgrader_for, run
+from grader.errors import GraderError
 
 NO_DATABASE = Config({"GenerateAssignment": {"no_database": True}, "SaveCells": {"enabled": False}})
+
+
+class WorkInTheWay(GraderError):
+    """Raised when a notebook that has to be replaced has somebody's work in it."""
 
 
 def generate(assignment: str, into: Path, *, db_url: str | None = None) -> Path:
@@ -45,7 +50,7 @@ def release(assignment: str, exercises: Path = EXERCISES, *, force: bool = False
 
     Raises
     ------
-    FileExistsError
+    WorkInTheWay
         If there is work in a notebook whose tests or given cells are out of date.
     """
     target = exercises / assignment / f"{assignment}.ipynb"
@@ -60,7 +65,7 @@ def release(assignment: str, exercises: Path = EXERCISES, *, force: bool = False
         elif _fixed_cells(target) == _fixed_cells(fresh):
             return f"{assignment}: kept, there is work in it"
         else:
-            raise FileExistsError(
+            raise WorkInTheWay(
                 f"{assignment}: expected to replace {target}, found work in it. "
                 "Move it to another folder, or replace it with --force."
             )

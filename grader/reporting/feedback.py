@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.course import CONFIGURATION, graded_notebook
+from grader.course import CONFIGURATION, configuration, graded_notebook
 from grader.files import hand_on_notes, write_whole
 from grader.gradebook.reading import Entry
 from grader.reporting import feedback_page, sanitizer
@@ -88,6 +88,7 @@ def _hand_on_notes(folder: Path, assignment: str, results: Sequence[Result]) -> 
 def _jobs(
     assignment: str, folder: Path, stale: Sequence[tuple[Result, Entry, str]]
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    settings = feedback_page.settings_of(configuration())
     for result, entry, found in stale:
         job = {
             "assignment": assignment,
@@ -100,6 +101,7 @@ def _jobs(
             "late_penalty": entry.late_penalty,
             "remarks": result.remarks,
             "digest": found,
+            "settings": settings,
         }
         yield result.student, job
 

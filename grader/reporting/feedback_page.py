@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import html
+import pickle
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,8 +21,8 @@ from nbformat import NotebookNode
 from nbgrader import preprocessors
 from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets.config import Config
+from traitlets.utils.importstring import import_item
 
-from grader.course import configuration
 from grader.reporting.sanitizer import sanitised
 
 #: The page asks no other host for anything and runs nothing, whatever a browser finds in it.
@@ -81,7 +82,8 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     ----------
     job : mapping
         ``assignment``; ``notebook``: the graded one as JSON; ``scores``, ``points`` and
-        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``.
+        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``; ``settings``: what
+        `settings_of` returned.
     """
     notebook = nbformat.v4.reads(job["notebook"])
     for cell in notebook.cells:
@@ -97,7 +99,7 @@ def feedback_job(job: Mapping[str, Any]) -> str:
             "remarks": job["remarks"],
         }
     }
-    page, _ = _exporter().from_notebook_node(notebook, resources)
+    page, _ = _exporter(job["settings"]).from_notebook_node(notebook, resources)
     return page.replace("<head>", f'<head>\n<meta name="{MARK}" content="{job["digest"]}">', 1)
 
 
@@ -122,10 +124,21 @@ def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
         about["points"] = job["points"].get(about.grade_id, 0.0)
 
 
-@functools.cache
-def _exporter() -> FeedbackExporter:
+def settings_of(config: Config) -> bytes:
+    """Return what a page takes from nbgrader_config.py, pickled to travel with each job.
+
+    The other sections stay behind: they may hold code of the course, which cannot be pickled.
+    """
+    steps = [import_item(name) for name in config.GenerateFeedback.preprocessors]
+    classes = (FeedbackExporter, *steps)
+    sections = {"GenerateFeedback", *(name for each in classes for name in each.section_names())}
+    return pickle.dumps(Config({name: config[name] for name in sections & config.keys()}))
+
+
+@functools.lru_cache(maxsize=1)
+def _exporter(settings: bytes) -> FeedbackExporter:
     """Return an exporter set up as ``nbgrader generate_feedback`` sets it up."""
-    config = configuration()
+    config = pickle.loads(settings)
     config.merge(
         Config(
             {

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from grader.course import configuration
 from grader.gradebook import due_dates
 from grader.reporting.results import Result
 
@@ -148,12 +147,12 @@ def named(students: Sequence[str]) -> str:
     return ", ".join(students[:MOST_NAMES]) + (", …" if len(students) > MOST_NAMES else "")
 
 
-def deadline(due: datetime | None, results: Sequence[Result]) -> str:
-    """Return the deadline with its time zone, and how many came later, or "" without one."""
+def deadline(due: datetime | None, zone: str, results: Sequence[Result]) -> str:
+    """Return the deadline in a time zone, and how many came later, or "" without one."""
     if due is None:
         return ""
     late = [result.entry for result in results if result.entry and result.entry.seconds_late]
-    text = f"Due {due_dates.told(due, due_dates.zone_of(configuration()))}."
+    text = f"Due {due_dates.told(due, zone)}."
     if late:
         penalised = sum(entry.late_penalty > 0 for entry in late)
         text += f" {len(late)} came later, of them {penalised} with a penalty."

@@ -15,8 +15,8 @@ from grader.sandbox.inside.limits import Limits
 #: The packages whose version may change what a submission gets.
 PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
 
-#: The rooms that take part in judging.
-JUDGING = ("judging", "sandbox", "submission")
+#: The rooms and modules of grader that take part in judging.
+JUDGING = ("errors", "judging", "sandbox", "submission")
 
 
 def digest(pieces: Iterable[str | bytes]) -> str:
@@ -45,8 +45,9 @@ def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
     isolation : str
     """
     grader = Path(__file__).parent.parent
-    folders = [Path(attn_lib.__file__).parent, *(grader / room for room in JUDGING)]
-    files = [path for folder in folders for path in folder.rglob("*.py")]
+    files = [*Path(attn_lib.__file__).parent.rglob("*.py")]
+    for name in JUDGING:
+        files += [*grader.glob(f"{name}.py"), *grader.glob(f"{name}/**/*.py")]
     versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
     settings = [repr(astuple(limits)), isolation]
     contents = [path.read_bytes() for path in sorted(files)]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.judging.judge import CourseError, grade, seed_of
+from grader.judging.judge import CourseError, grade
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
@@ -49,7 +49,6 @@ def grade_job(job: Mapping[str, Any]) -> str:
                 job["submitted"],
                 assignment=job["assignment"],
                 student=job["student"],
-                seed=seed_of(job["submitted"]),
                 limits=limits,
                 sandbox=warm_sandbox(limits, isolation),
             )

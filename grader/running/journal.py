@@ -14,10 +14,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import IO, Any
 
+from grader.errors import GraderError
 from grader.judging.verdict import FAILED, Verdict
 
 
-class Busy(RuntimeError):
+class Busy(GraderError):
     """Raised when another run is grading the same assignment into the same folder."""
 
 

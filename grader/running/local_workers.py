@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver
 from typing import Any
 
+from grader.errors import GraderError
+
 GRADE_JOB = "grader.running.jobs:grade_job"
 
 #: How often a job is tried whose worker died or raised what it should not.
@@ -24,7 +26,7 @@ ATTEMPTS = 2
 LARGEST_REPLY = 256 * 2**20
 
 
-class CannotWork(RuntimeError):
+class CannotWork(GraderError):
     """Raised by a job when no job of its kind can be done where it ran; ends the run."""
 
 

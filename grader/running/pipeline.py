@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from grader import submission
-from grader.course import SOLUTIONS, configuration, graded_notebook, is_asked_for
+from grader.course import (
+    configuration,
+    graded_notebook,
+    is_asked_for,
+    read_instructors_notebook,
+)
 from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
 from grader.gradebook import reading
 from grader.gradebook.due_dates import read_time
@@ -114,11 +119,6 @@ class Run:
         return os.path.lexists(folder / self.assignment) or not any(folder.iterdir())
 
     @property
-    def source(self) -> bytes:
-        """The instructor's notebook."""
-        return (SOLUTIONS / self.assignment / f"{self.assignment}.ipynb").read_bytes()
-
-    @property
     def seconds(self) -> float:
         """How long a worker may be silent: far beyond what the limits leave to a submission."""
         return 2 * self.limits.submission_seconds + 60
@@ -162,7 +162,7 @@ def autograde(
     run.into.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         record = stack.enter_context(journal.Journal(journal.path_in(run.into, run.assignment)))
-        source = run.source
+        source = read_instructors_notebook(run.assignment)
         workers = stack.enter_context(workers)  # they warm up while the gradebook is opened
         writer = stack.enter_context(
             GradebookWriter(run.db_url, run.assignment, source, configuration())

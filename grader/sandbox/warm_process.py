@@ -22,6 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO
 
+from grader.errors import GraderError
 from grader.sandbox import bubblewrap
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
@@ -44,7 +45,7 @@ _HOW_TO_GET_IT = (
 )
 
 
-class SandboxUnavailable(Exception):
+class SandboxUnavailable(GraderError):
     """Raised when no sandbox can be had here; the message says how to get one."""
 
 

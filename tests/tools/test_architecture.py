@@ -75,7 +75,7 @@ def test_every_path_that_is_named_exists(root, page):
 
 def test_every_function_that_is_named_exists(page):
     named = re.findall(r"`?(\w+)(?:\(\))?`? in `?([a-z_/]+)\.py", page)
-    assert len(named) == 2
+    assert len(named) == 3
     for function, path in named:
         assert callable(getattr(importlib.import_module(path.replace("/", ".")), function))
 
@@ -112,19 +112,23 @@ GROUND_UP = {
     "attn_lib.model": {"attn_lib"},
     "attn_lib.course": {"attn_lib"},
     "attn_lib.figures": {"attn_lib", "attn_lib.course"},
-    "grader.course": set(),
+    "grader.errors": set(),
     "grader.files": set(),
+    "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
-    "grader.sandbox": {"grader.sandbox.inside", "attn_lib", "attn_lib.course"},
-    "grader.submission": set(),
+    "grader.sandbox": {
+        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.errors"),
+    },
+    "grader.submission": {"grader.errors"},
     "grader.judging": {
         *("grader.sandbox", "grader.sandbox.inside", "grader.submission", "attn_lib.course"),
+        "grader.errors",
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
         "grader.course",
     },
-    "grader.gradebook": {"grader.judging"},
+    "grader.gradebook": {"grader.judging", "grader.course", "grader.errors"},
     "grader.running": {
         *("grader.gradebook", "grader.nbgrader_hooks", "grader.judging", "grader.sandbox"),
         *(
@@ -132,6 +136,7 @@ GROUND_UP = {
             "grader.submission",
             "grader.course",
             "grader.files",
+            "grader.errors",
             "attn_lib",
         ),
     },
@@ -139,10 +144,10 @@ GROUND_UP = {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
         *("grader.course", "grader.files", "attn_lib.course"),
     },
-    "grader.releasing": {"grader.course"},
+    "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
-        *("grader.sandbox", "grader.sandbox.inside", "grader.course"),
+        *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
     },
 }
 #: Rooms whose `__init__.py` lists what others may use. The others may be used as a whole.

@@ -49,8 +49,8 @@ def test_every_mistake_is_on_show_once():
 class TestExhibit:
     def test_code_and_answers_on_show_are_those_of_the_mistake(self, shown):
         names = dict(shown.mistake.wrong.__globals__)
-        exec(shown.code, names)
-        name = re.match(r"def ([a-z]\w+)\(", shown.code)[1]
+        exec(shown.code(), names)
+        name = re.match(r"def ([a-z]\w+)\(", shown.code())[1]
         np.testing.assert_array_equal(call(names[name], shown), shown.wrong)
         np.testing.assert_array_equal(call(TARGETS[shown.mistake.target], shown), shown.right)
         if shown.right.shape != shown.wrong.shape:
@@ -81,7 +81,7 @@ class TestExhibit:
         page, _, anchor = shown.mistake.section.partition("#")
         assert shown.mistake.sentence in text
         assert f"[]({page}.md#{anchor})" in text
-        assert shown.code in text
+        assert shown.code() in text
         assert shown.finding.replace("-", "−") in text.replace("-", "−")
 
 

@@ -29,7 +29,6 @@ def test_right_answers_have_full_marks_and_the_stub_none(root, proof, points, sa
             submitted,
             assignment=name,
             student=LEARNER,
-            seed=1,
             limits=LIMITS,
             sandbox=sandbox,
         )

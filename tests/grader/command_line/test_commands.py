@@ -13,10 +13,11 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
+from grader import course
 from grader.command_line import actions, commands
 from grader.course import EXERCISES, ROOT, SOLUTIONS, configuration
 from grader.gradebook import reading
-from grader.running import journal, pipeline
+from grader.running import journal
 from tests.grader.gradebook.rows import rows
 
 ASSIGNMENT = "dot-products"
@@ -145,7 +146,7 @@ def test_a_fault_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_pa
     (folder / NOTEBOOK).write_text(
         right.replace(word, word.replace("check", "checks")), encoding="utf-8"
     )
-    monkeypatch.setattr(pipeline, "SOLUTIONS", tmp_path / "solutions")
+    monkeypatch.setattr(course, "SOLUTIONS", tmp_path / "solutions")
 
     status, out, err = run("grade")
 

@@ -11,11 +11,12 @@ import pytest
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
+from sqlalchemy.exc import StatementError
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook import reading
 from grader.gradebook.writing import Entered, GradebookWriter, LateRuleFailed, OtherCells
-from grader.judging.assignment_source import read_source
+from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
 from tests.grader.gradebook.rows import rows
@@ -55,6 +56,9 @@ def verdict(student: str, answered: bool = True, share: float | None = 0.5) -> V
         scores={cell: float(score) for cell, score in scores.items() if score is not None},
         points=read_source(SOURCE).points,
         to_read=tuple(cell for cell, score in scores.items() if score is None),
+        unanswered=tuple(
+            cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_unanswered(cell)
+        ),
         notebook=nbformat.writes(notebook),
     )
 
@@ -272,9 +276,8 @@ def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_ba
 def test_a_batch_is_entered_whole_or_not_at_all(both):
     ours, _ = both
     before = rows(ours)
-    broken = Verdict(**{**vars(verdict("bo")), "notebook": "no JSON"})
-    with pytest.raises(ValueError, match="Expecting value"):
-        write(ours, [Entered(verdict("ada")), Entered(broken)])
+    with pytest.raises(StatementError, match="only accepts Python datetime"):
+        write(ours, [Entered(verdict("ada")), Entered(verdict("bo"), "noon")])
     assert rows(ours) == before
 
 

@@ -103,7 +103,6 @@ def _judged(answers: dict[str, str], assignment: str) -> Verdict:
         filled_in(answers, assignment),
         assignment=assignment,
         student="ada",
-        seed=1,
         limits=limits,
         sandbox=warm_sandbox(limits, BUBBLEWRAP),
     )

@@ -29,7 +29,6 @@ def test_the_verdict_is_as_expected(name, handed_in, sandbox):
         accident.file(handed_in),
         assignment=ASSIGNMENT,
         student=STUDENT,
-        seed=1,
         limits=LIMITS,
         sandbox=sandbox,
     )

@@ -116,7 +116,6 @@ def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark_and_the_rest_goe
             source,
             assignment=ASSIGNMENT,
             student="ada",
-            seed=1,
             limits=SMALL,
             sandbox=sandbox,
         )

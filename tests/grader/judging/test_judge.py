@@ -42,7 +42,7 @@ def released(tmp_path_factory):
 def judged(sandbox, source, released):
     """A function from answers by cell to the verdict on them."""
 
-    def verdict(answers, student="ada", seed=1, change=lambda notebook: None) -> Verdict:
+    def verdict(answers, student="ada", change=lambda notebook: None) -> Verdict:
         notebook = nbformat.from_dict(json.loads(json.dumps(released)))
         fill(notebook, {"learner-id": 'learner_id = "ada"'} | dict(answers))
         change(notebook)
@@ -51,7 +51,6 @@ def judged(sandbox, source, released):
             nbformat.writes(notebook).encode(),
             assignment=ASSIGNMENT,
             student=student,
-            seed=seed,
             limits=LIMITS,
             sandbox=sandbox,
         )
@@ -106,15 +105,17 @@ class TestHonest:
         }
         assert {cell: score for cell, score in read.items() if score is not None} == verdict.scores
 
-    def test_the_same_seed_gives_the_same_notebook_and_another_another(self, judged):
-        answers = {"softmax": "def softmax(scores):\n    return scores"}
-        one, again, other = (judged(answers, seed=seed) for seed in (1, 1, 2))
-        assert one.notebook == again.notebook != other.notebook
+    def test_the_same_answers_meet_the_same_hidden_inputs_and_others_others(self, judged):
+        wrong = "def softmax(scores):\n    return scores"
+        one, again, other = (judged({"softmax": f"{wrong}{end}"}) for end in ("", "", "  # !"))
+        assert one.notebook == again.notebook
+        assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
         assert one.scores == other.scores
 
     def test_the_record_says_what_the_grade_depends_on(self, judged):
-        record = judged({}, seed=7).record
-        assert record["seed"] == 7
+        verdict = judged({})
+        record = verdict.record
+        assert record["seed"] == seed_of(nbformat.reads(verdict.notebook, as_version=4))
         assert len(record["source"]) == len(record["submission"]) == 64
         assert set(record["versions"]) == {"python", "attn_lib", "numpy", "nbgrader"}
         assert record["isolation"] == "bubblewrap"
@@ -164,7 +165,6 @@ class TestStopped:
                 nbformat.writes(notebook).encode(),
                 assignment=ASSIGNMENT,
                 student="ada",
-                seed=1,
                 limits=limits,
                 sandbox=sandbox,
             )
@@ -186,7 +186,6 @@ class TestRemarks:
             b'{"cells": [',
             assignment=ASSIGNMENT,
             student="ada",
-            seed=1,
             limits=LIMITS,
             sandbox=sandbox,
         )
@@ -239,6 +238,17 @@ class TestMarks:
         )
 
 
+def cell_of(notebook, name: str):
+    """Return a notebook's cell by its id."""
+    return next(cell for cell in notebook.cells if cell.id == name)
+
+
+def findings(verdict: Verdict, name: str) -> str:
+    """Return what a test cell says of the answers."""
+    (output,) = cell_of(nbformat.reads(verdict.notebook, as_version=4), name).outputs
+    return output.evalue
+
+
 def with_change(source: bytes, change) -> bytes:
     """Return a notebook with a change."""
     notebook = nbformat.reads(source.decode(), as_version=4)
@@ -262,12 +272,50 @@ def grade_with(sandbox: Sandbox, source: bytes, submitted: bytes) -> Verdict:
         submitted,
         assignment=ASSIGNMENT,
         student="ada",
-        seed=1,
         limits=LIMITS,
         sandbox=sandbox,
     )
 
 
-def test_seeds_differ_between_submissions():
-    assert len({seed_of(str(number).encode()) for number in range(1000)}) == 1000
+class TestSeed:
+    def of(self, source: bytes, change=lambda notebook: None) -> int:
+        return seed_of(nbformat.reads(with_change(source, change), as_version=4))
+
+    def test_it_differs_between_answers(self, source):
+        def another(number):
+            return lambda notebook: cell_of(notebook, "softmax").update(source=f"x = {number}")
+
+        assert len({self.of(source, another(number)) for number in range(300)}) == 300
+
+    def test_it_is_another_for_a_cell_of_the_learners_own_and_for_a_written_answer(self, source):
+        def own(notebook):
+            notebook.cells.insert(3, nbformat.v4.new_code_cell("from math import exp"))
+
+        def written(notebook):
+            cell_of(notebook, "in-words").source += "."
+
+        assert len({self.of(source), self.of(source, own), self.of(source, written)}) == 3
+
+    def test_it_knows_answers_by_their_ids(self, source):
+        def exchanged(notebook):
+            one, two = cell_of(notebook, "softmax"), cell_of(notebook, "score-matrix")
+            one.source, two.source = two.source, one.source
+
+        assert self.of(source) != self.of(source, exchanged)
+
+    def test_nothing_else_in_the_notebook_counts(self, source):
+        def change(notebook):
+            notebook.metadata["kernelspec"] = {"name": "conda", "display_name": "Conda"}
+            notebook.cells.insert(0, nbformat.v4.new_markdown_cell("A note."))
+            for cell in notebook.cells:
+                cell.metadata["scrolled"] = True
+                if cell.cell_type == "code":
+                    cell.execution_count = 5
+                    cell.outputs = [nbformat.v4.new_output("stream", text="seen")]
+            cell_of(notebook, "softmax-tests").source += "\n# another test"
+
+        assert self.of(source) == self.of(source, change)
+
+
+def test_versions_are_those_that_are_installed():
     assert judge_module.versions()["nbgrader"] == "0.9.6"

@@ -8,7 +8,7 @@ from nbgrader.utils import is_locked
 
 from grader import __main__ as commands
 from grader.course import EXERCISES, NbGraderFailed, assignments, graded_cells
-from grader.releasing.release import generate, release
+from grader.releasing.release import WorkInTheWay, generate, release
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = EXERCISES / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
@@ -75,7 +75,7 @@ def test_work_is_kept(exercises):
 def test_work_on_an_old_release_is_kept_and_told(exercises):
     change(exercises, is_locked, "import numpy")
     before = change(exercises, work, "def softmax(scores): return 1")
-    with pytest.raises(FileExistsError, match=r"found work in it\. Move it to another folder"):
+    with pytest.raises(WorkInTheWay, match=r"found work in it\. Move it to another folder"):
         release(ASSIGNMENT, exercises)
     assert released(exercises) == before
 

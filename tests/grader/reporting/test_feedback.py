@@ -12,11 +12,11 @@ import nbformat
 import pytest
 from nbgrader.utils import is_solution
 
-from grader.course import SOLUTIONS
+from grader.course import SOLUTIONS, configuration
 from grader.gradebook.reading import Entry
 from grader.judging.assignment_source import read_source
 from grader.reporting.feedback import write_feedback
-from grader.reporting.feedback_page import POLICY, digest_of, feedback_job
+from grader.reporting.feedback_page import POLICY, digest_of, feedback_job, settings_of
 from grader.reporting.results import Result
 from grader.reporting.sanitizer import TAGS, TooDeep, sanitised
 
@@ -186,6 +186,7 @@ def job(**changes) -> dict:
         "late_penalty": 0.0,
         "remarks": ("The cell <b>softmax</b> was there twice.",),
         "digest": "0abc",
+        "settings": settings_of(configuration()),
     } | changes
 
 

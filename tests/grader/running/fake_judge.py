@@ -14,7 +14,7 @@ from typing import Any
 
 import nbformat
 
-from grader.judging.assignment_source import read_source
+from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.running.local_workers import CannotWork
 
@@ -38,6 +38,9 @@ def grade_job(job: Mapping[str, Any]) -> str:
         scores=scores,
         points=source.points,
         to_read=(WORDS,),
+        unanswered=tuple(
+            cell.metadata.nbgrader.grade_id for cell in source.stub.cells if is_unanswered(cell)
+        ),
         notebook=nbformat.writes(source.stub) + "\n",
         record={"worker": os.getpid()},
     ).to_json()
