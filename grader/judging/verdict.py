@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from grader.judging.findings import PartsByCell, mistakes_in, parts_from_json
+
 GRADED = "graded"
 REMARKS = "graded with remarks"
 FAILED = "failed"
@@ -25,7 +27,7 @@ class Verdict:
     points: Mapping[str, float] = field(default_factory=dict)  #: the most each cell gives
     to_read: tuple[str, ...] = ()  #: cells that wait for a person
     missing: tuple[str, ...] = ()  #: cells that were not handed in; they score 0
-    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes that the tests named
+    parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     notebook: str = ""  #: the graded notebook as JSON
     record: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
 
@@ -33,6 +35,11 @@ class Verdict:
     def score(self) -> float:
         """The points it has so far."""
         return sum(self.scores.values())
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the catalogued mistakes that the tests named."""
+        return mistakes_in(self.parts)
 
     def to_json(self) -> str:
         """Return all of it as JSON.
@@ -47,8 +54,15 @@ class Verdict:
 
     @classmethod
     def from_json(cls, text: str) -> Verdict:
-        """Return the verdict that `to_json` wrote."""
+        """Return the verdict that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If it is no verdict.
+        """
         fields = json.loads(text)
-        for name in ("remarks", "to_read", "missing", "mistakes"):
+        for name in ("remarks", "to_read", "missing"):
             fields[name] = tuple(fields[name])
+        fields["parts"] = parts_from_json(fields["parts"])
         return cls(**fields)
