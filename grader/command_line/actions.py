@@ -143,7 +143,7 @@ def write_report(options: argparse.Namespace) -> int:
     path = options.output or options.into / f"report-{options.assignment}.html"
     found = _results(options)
     deadline = _deadline(gradebook_address(options), options.assignment, found)
-    report.write_report(options.assignment, options.into.resolve(), found, path, deadline)
+    report.write_report(options.assignment, found, path, deadline)
     print(path)
     return 0
 

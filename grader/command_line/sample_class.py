@@ -58,7 +58,7 @@ def run(
         write_class(generate(ASSIGNMENT, Path(folder)), sample / "answers", into / "submitted")
     state_path.write_text(_json(state), encoding="utf-8")
     graded = grade(settings, progress=progress)
-    write_report(ASSIGNMENT, into, graded.results, into / f"report-{ASSIGNMENT}.html")
+    write_report(ASSIGNMENT, graded.results, into / f"report-{ASSIGNMENT}.html")
     facts = figures(graded.results) | {
         "feedback": str(into / "feedback"),
         "grades": str(into / "grades.csv"),

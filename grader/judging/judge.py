@@ -19,7 +19,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
 
@@ -27,13 +27,13 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
-from attn_lib.course.checks import ChecksFailed, named_mistakes
+from attn_lib.course.checks import ChecksFailed, listening
 from attn_lib.course.checks.core import SEED
-from attn_lib.course.mistakes import catalogue
 from attn_lib.course.personal.core import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
+from grader.judging.findings import JudgedPart, Reports
 from grader.judging.live import Live
 from grader.judging.outputs import stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -60,6 +60,7 @@ class Judged:
     notebook: NotebookNode
     remarks: tuple[str, ...]
     learner_ids: tuple[str, ...] = ()  #: what the learner said to be called, cell by cell
+    parts: dict[str, tuple[JudgedPart, ...]] = field(default_factory=dict)  #: by test cell
 
 
 def grade(
@@ -174,6 +175,7 @@ def _judge_with_seed(
     """Do what `judge` says, on the hidden inputs of a seed."""
     with Live(sandbox, limits) as live:
         count, learner_ids = 0, []
+        parts: dict[str, tuple[JudgedPart, ...]] = {}
         for cell in notebook.cells:
             if cell.cell_type != "code":
                 continue
@@ -182,8 +184,11 @@ def _judge_with_seed(
             if source.is_test(cell):
                 answers = live.stand_ins(source.names)
                 learner_ids += _ids(answers)
+                reports = Reports()
                 try:
-                    cell.outputs = _judge_cell(cell, answers, seed, count, limits)
+                    with listening(reports):
+                        cell.outputs = _judge_cell(cell, answers, seed, count, limits)
+                    parts[cell.metadata.nbgrader.grade_id] = reports.parts
                 except TookTooMuch as stopped:
                     reason = f"judging it was stopped, {stopped}"
                     cell.outputs = [stopped_output(reason)]
@@ -191,7 +196,7 @@ def _judge_with_seed(
                 answers.clear()  # before those of the next test are read
             else:
                 cell.outputs = live.run_cell(_name(cell, count), cell.source)
-        return Judged(notebook, tuple(live.remarks), tuple(learner_ids))
+        return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
 
 
 def _raise_if_the_course_is_at_fault(
@@ -230,7 +235,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
         unanswered=tuple(
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
-        mistakes=_mistakes(judged.notebook),
+        parts=judged.parts,
         notebook=nbformat.writes(judged.notebook) + "\n",
     )
 
@@ -301,18 +306,6 @@ def _checked_mark(mark: object, most: float, name: str) -> float:
     raise CourseError(
         f"the test cell {name} gave {mark!r}; expected a number from 0 to its {most:g} points."
     )
-
-
-def _mistakes(notebook: NotebookNode) -> tuple[str, ...]:
-    """Return the catalogued mistakes that the tests named, not what a learner made them quote."""
-    reports = [
-        output.get("text") or output.get("evalue") or ""
-        for cell in notebook.cells
-        if cell.cell_type == "code" and is_grade(cell)
-        for output in cell.outputs
-    ]
-    known = {mistake.id for mistake in catalogue()}
-    return tuple(name for name in named_mistakes("\n".join(reports)) if name in known)
 
 
 def _ids(answers: Mapping[str, Any]) -> list[str]:

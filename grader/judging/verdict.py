@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from grader.judging.findings import PartsByCell, mistakes_in, parts_from_json
+
 GRADED = "graded"
 REMARKS = "graded with remarks"
 FAILED = "failed"
@@ -26,7 +28,7 @@ class Verdict:
     to_read: tuple[str, ...] = ()  #: cells that wait for a person
     missing: tuple[str, ...] = ()  #: cells that were not handed in; they score 0
     unanswered: tuple[str, ...] = ()  #: cells for answers that are still as they were released
-    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes that the tests named
+    parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     notebook: str = ""  #: the graded notebook as JSON
     record: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
 
@@ -34,6 +36,11 @@ class Verdict:
     def score(self) -> float:
         """The points it has so far."""
         return sum(self.scores.values())
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the catalogued mistakes that the tests named."""
+        return mistakes_in(self.parts)
 
     def to_json(self) -> str:
         """Return all of it as JSON.
@@ -48,8 +55,15 @@ class Verdict:
 
     @classmethod
     def from_json(cls, text: str) -> Verdict:
-        """Return the verdict that `to_json` wrote."""
+        """Return the verdict that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError, TypeError, KeyError
+            If it is no verdict.
+        """
         fields = json.loads(text)
-        for name in ("remarks", "to_read", "missing", "unanswered", "mistakes"):
+        for name in ("remarks", "to_read", "missing", "unanswered"):
             fields[name] = tuple(fields[name])
+        fields["parts"] = parts_from_json(fields["parts"])
         return cls(**fields)

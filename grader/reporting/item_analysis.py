@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-import nbformat
 import numpy as np
-from nbgrader.utils import is_grade
 
 from grader.reporting.results import Result
-
-#: A line of a test cell's report that says how a part went; see `attn_lib.course.checks.results`.
-PART = re.compile(r"^(\S.*): (ok|not yet)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -71,21 +64,16 @@ def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
     return found
 
 
-def parts(notebooks: Iterable[Path]) -> list[PartCount]:
-    """Count, over graded notebooks, who has which part of the test cells.
-
-    One notebook is in memory at a time.
-    """
+def parts(results: Sequence[Result]) -> list[PartCount]:
+    """Count who has which part of the test cells."""
     passed: Counter[tuple[str, str]] = Counter()
     number: Counter[tuple[str, str]] = Counter()
-    for path in notebooks:
-        for cell in nbformat.v4.reads(path.read_text(encoding="utf-8")).cells:
-            if cell.cell_type != "code" or not is_grade(cell):
-                continue
-            for title, state in dict(PART.findall(_report(cell.outputs))).items():
-                key = (cell.metadata.nbgrader.grade_id, title)
-                number[key] += 1
-                passed[key] += state == "ok"
+    for result in results:
+        for cell, of_cell in result.parts.items():
+            # A cell may report a part twice; then the last time counts.
+            for title, has in {part.title: part.passed for part in of_cell}.items():
+                number[cell, title] += 1
+                passed[cell, title] += has
     return [PartCount(*key, passed[key], number[key]) for key in number]
 
 
@@ -96,10 +84,6 @@ def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
         for mistake in result.mistakes:
             found.setdefault(mistake, []).append(result.student)
     return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0])))
-
-
-def _report(outputs: Sequence[nbformat.NotebookNode]) -> str:
-    return "\n".join(output.get("text") or output.get("evalue") or "" for output in outputs)
 
 
 def _correlation(scores: Sequence[float], rest: Sequence[float]) -> float | None:

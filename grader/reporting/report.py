@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from attn_lib.course.mistakes import catalogue
-from grader.course import graded_cells, graded_notebook
+from grader.course import graded_cells
 from grader.files import write_whole
 from grader.reporting import charts
 from grader.reporting.item_analysis import Item, PartCount, items, mistakes, parts
@@ -33,15 +33,13 @@ svg { max-width: 100%; min-width: 38rem; height: auto; }
 
 
 def write_report(
-    assignment: str, folder: Path, results: Sequence[Result], path: Path, deadline: str = ""
+    assignment: str, results: Sequence[Result], path: Path, deadline: str = ""
 ) -> None:
     """Write the report.
 
     Parameters
     ----------
     assignment : str
-    folder : Path
-        Where the folder autograded is.
     results : sequence of Result
         Of the whole class.
     path : Path
@@ -51,8 +49,7 @@ def write_report(
     """
     cells = graded_cells(assignment)
     graded = [result for result in results if result.entry is not None]
-    notebooks = (graded_notebook(folder, assignment, result.student) for result in graded)
-    counts = parts(notebook for notebook in notebooks if notebook.is_file())
+    counts = parts(graded)
     order = {cell: number for number, cell in enumerate(cells)}
     counts.sort(key=lambda part: order.get(part.cell, len(order)))
     sections = [

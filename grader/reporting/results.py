@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.gradebook import reading
 from grader.gradebook.due_dates import span
 from grader.gradebook.reading import Entry, Learner
+from grader.judging.findings import PartsByCell, mistakes_in
 from grader.judging.verdict import FAILED
 from grader.running import journal
 from grader.submission.wording import listed
@@ -23,11 +24,16 @@ class Result:
 
     student: str
     entry: Entry | None  #: what is in the gradebook; None if it could not be graded
-    mistakes: tuple[str, ...] = ()  #: ids of the catalogued mistakes its tests named
+    parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     problem: str = ""  #: why it could not be graded
     remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
     missing: tuple[str, ...] = ()  #: answers that were not handed in
     learner: Learner = NOT_LISTED  #: what the class list says
+
+    @property
+    def mistakes(self) -> tuple[str, ...]:
+        """The ids of the catalogued mistakes its tests named."""
+        return mistakes_in(self.parts)
 
     @property
     def score(self) -> float | None:
@@ -89,8 +95,6 @@ def results(
         elif entry is None:
             result = replace(result, problem="it is not graded yet")
         elif line is not None and line.status != FAILED:
-            result = replace(
-                result, mistakes=line.mistakes, remarks=line.remarks, missing=line.missing
-            )
+            result = replace(result, parts=line.parts, remarks=line.remarks, missing=line.missing)
         found.append(result)
     return found

@@ -10,11 +10,12 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import IO, Any
 
 from grader.errors import GraderError
+from grader.judging.findings import PartsByCell, parts_from_json
 from grader.judging.verdict import FAILED, Verdict
 
 
@@ -32,7 +33,7 @@ class Line:
     reason: str = ""
     remarks: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    mistakes: tuple[str, ...] = ()
+    parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     record: dict[str, Any] | None = None
 
     @classmethod
@@ -45,7 +46,7 @@ class Line:
             verdict.reason,
             verdict.remarks,
             verdict.missing,
-            verdict.mistakes,
+            verdict.parts,
             dict(verdict.record),
         )
 
@@ -58,17 +59,18 @@ def path_in(folder: Path, assignment: str) -> Path:
 def read(path: Path) -> Iterator[Line]:
     """Yield the lines, of which a student's last one counts.
 
-    A line that a killed run left unfinished is passed over.
+    A line that a killed run left unfinished is passed over, and so is one of another form.
     """
     if not path.exists():
         return
-    names = {field.name for field in fields(Line)}
+    names = {known.name for known in fields(Line)}
     with path.open("rb") as file:
         for text in file:
             try:
                 line = json.loads(text)
-                for name in ("remarks", "missing", "mistakes"):
+                for name in ("remarks", "missing"):
                     line[name] = tuple(line[name])
+                line["parts"] = parts_from_json(line["parts"])
                 yield Line(**{name: line[name] for name in names})
             except (ValueError, KeyError, TypeError):
                 continue

@@ -12,6 +12,7 @@ told in words. The same cell works in the learner's kernel, under ``nbgrader val
 
 from attn_lib.course.checks.core import Checks
 from attn_lib.course.checks.drawings import Line
-from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part, named_mistakes
+from attn_lib.course.checks.events import listening
+from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part
 
-__all__ = ["CheckResult", "Checks", "ChecksFailed", "Line", "Part", "named_mistakes"]
+__all__ = ["CheckResult", "Checks", "ChecksFailed", "Line", "Part", "listening"]

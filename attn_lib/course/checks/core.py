@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import difference, form_problem, tolerance_for
+from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.drawings import (
     Drawing,
     Line,
@@ -138,6 +139,7 @@ class Checks:
         expected : array_like, optional
             The right result. Default: what the target gives for `args`.
         """
+        self._ledger.ask("call", name, args, target=target)
         got = self._ledger.observe(name, args)
         if got is not None:
             self._ledger.compare(name, got.result, target, args, expected, given=shapes_of(args))
@@ -170,6 +172,7 @@ class Checks:
         within : float, optional
             The largest difference that is accepted, of a prediction say.
         """
+        self._ledger.ask("value", name, target=target, row=row)
         got, found = self._ledger.find(name)
         if not found:
             return
@@ -207,6 +210,14 @@ class Checks:
         standard_error : float
             Standard deviation of the estimate.
         """
+        self._ledger.ask(
+            "estimate",
+            name,
+            args,
+            target=target,
+            target_args=target_args,
+            standard_error=standard_error,
+        )
         estimates = []
         for seed in (*seeds, seeds[0]):
             observation = self._ledger.observe(name, (*args, seed))
@@ -279,6 +290,7 @@ class Checks:
         ValueError
             If nothing is to be looked at, a mistake of the cell's author.
         """
+        self._ledger.ask("drawing", name, args)
         observation = self._ledger.observe(name, args, own_work=False)
         if observation is None:
             return
@@ -316,6 +328,7 @@ class Checks:
         shape : tuple of int
             Default: a single number.
         """
+        self._ledger.ask("form", name)
         got, found = self._ledger.find(name)
         if found:
             problem = form_problem(got, np.zeros(shape))
@@ -338,6 +351,7 @@ class Checks:
         sentence : str
             What is told when it does not.
         """
+        self._ledger.ask("holds", name)
         got, found = self._ledger.find(name)
         if not found or name in self._malformed:
             return
@@ -367,6 +381,7 @@ class Checks:
         because : mapping, optional
             For each wrong letter a sentence that says why it is wrong.
         """
+        self._ledger.ask("choice", name, options=options, right=right, because=because)
         got, found = self._ledger.find(name)
         if not found:
             return
@@ -420,4 +435,5 @@ class Checks:
         if problem:
             return self._ledger.record(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
-        self._ledger.judge(f"{name}, y", curve.y, right, line.target, compute)
+        question = Question(right, compute, tolerance_for(curve.y, right))
+        self._ledger.judge(f"{name}, y", curve.y, question, line.target, label=label)

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
+from attn_lib.course.checks.events import Asked, Compared, Found, Reported, tell
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
-from attn_lib.course.checks.results import CAUSE, CheckResult, ChecksFailed, Part, report
+from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part, report
 from attn_lib.course.targets import TARGETS
 
 
@@ -29,7 +30,7 @@ class Ledger:
         self.names = names
         self.parts: list[Part] = []
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
-        self._wrong: list[tuple[Part, int, CheckResult, Diagnosis]] = []  # by part and place
+        self._wrong: list[tuple[Part, int, Diagnosis]] = []  # by part and place
 
     def find(self, name: str) -> tuple[Any, bool]:
         """Return what the learner called `name`; record when there is no such thing."""
@@ -53,7 +54,17 @@ class Ledger:
         """Enter what one check found into the part at hand; see `CheckResult`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        self.parts[-1].results.append(CheckResult(name, message, given, only_form=only_form))
+        result = CheckResult(name, message, given, only_form=only_form)
+        self.parts[-1].results.append(result)
+        tell(Found(self._part, result))
+
+    def ask(self, method: str, name: str, args: Sequence[Any] = (), **options: Any) -> None:
+        """Tell listeners that a check is about to look at an answer; see `Asked`."""
+        tell(Asked(self._part, method, name, tuple(args), options))
+
+    @property
+    def _part(self) -> int:
+        return len(self.parts) - 1
 
     def observe(
         self, name: str, args: Sequence[Any], *, own_work: bool = True
@@ -94,44 +105,46 @@ class Ledger:
             return result_of(function, args, row)
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
-        self.judge(name, got, right, target, compute, tolerance, given)
+        question = Question(right, compute, tolerance or tolerance_for(got, right))
+        self.judge(name, got, question, target, given=given)
 
     def judge(
         self,
         name: str,
         got: Any,
-        expected: NDArray[Any],
+        question: Question,
         target: str | None,
-        compute: Callable[[Callable[..., Any]], NDArray[Any]],
-        tolerance: tuple[float, float] | None = None,
+        *,
         given: str = "",
+        label: str = "",
     ) -> None:
-        """Record how `got` differs from `expected`; `name_causes` finds what explains it."""
-        tolerance = tolerance or tolerance_for(got, expected)
-        problem = difference(got, expected, tolerance)
+        """Record how `got` differs from what is right; `name_causes` finds what explains it.
+
+        `label` is that of the line in a drawing.
+        """
+        problem = difference(got, question.expected, question.tolerance)
         self.record(name, problem, given=given)
+        place = len(self.parts[-1].results) - 1
+        tell(Compared(self._part, place, label, target, question, got))
         if target is None:
             return
         diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
-        question = Question(expected, compute, tolerance)
         if not problem:
             return diagnosis.passed(question)
         diagnosis.failed(question, got)
-        results = self.parts[-1].results
-        self._wrong.append((self.parts[-1], len(results) - 1, results[-1], diagnosis))
+        self._wrong.append((self.parts[-1], place, diagnosis))
 
     def name_causes(self) -> None:
-        """Tell with each wrong answer the mistake that explains all that was asked so far."""
+        """Enter with each wrong answer the mistake that explains all that was asked so far."""
         mistakes = {id(diagnosis): diagnosis.mistake() for diagnosis in self._diagnoses.values()}
-        for part, place, result, diagnosis in self._wrong:
-            if mistake := mistakes[id(diagnosis)]:
-                cause = f"{mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
-                message = f"{result.message}\n{CAUSE}{cause}"
-                part.results[place] = replace(result, message=message, mistake=mistake.id)
-            else:
-                part.results[place] = result
+        for part, place, diagnosis in self._wrong:
+            mistake = mistakes[id(diagnosis)]
+            part.results[place] = replace(
+                part.results[place], mistake=mistake.id if mistake else None
+            )
 
     def report(self, grading: bool = False) -> str:
         """Return what the learner is told about all parts; see `results.report`."""
         self.name_causes()
+        tell(Reported(tuple(replace(part, results=[*part.results]) for part in self.parts)))
         return report(self.parts, grading)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from attn_lib.course.mistakes import catalogue
+
 #: Columns of a report. ``nbgrader validate`` cuts off what stands beyond 83.
 WIDTH = 80
-
-CAUSE = "Likely cause: "
 
 #: Characters of one finding that are told: it may quote what a learner wrote.
 MOST_TOLD = 2000
@@ -45,6 +44,11 @@ class Part:
         """Whether all checks passed."""
         return all(result.passed for result in self.results)
 
+    @property
+    def mistakes(self) -> list[str]:
+        """The ids of the catalogued mistakes that explain its wrong answers, each once."""
+        return list(dict.fromkeys(result.mistake for result in self.results if result.mistake))
+
 
 class ChecksFailed(AssertionError):
     """Raised at the end of a test cell whose checks did not all pass.
@@ -72,25 +76,6 @@ def report(parts: Sequence[Part], grading: bool = False) -> str:
     return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
 
 
-def named_mistakes(report: str) -> list[str]:
-    """Return the ids of the catalogued mistakes that a test cell's output names, each once.
-
-    Parameters
-    ----------
-    report : str
-        What `Checks.finish` printed or raised.
-
-    Examples
-    --------
-    >>> named_mistakes("Likely cause: It forgets the scale. (no-scale; see the book, x#y)")
-    ['no-scale']
-    """
-    # Piece by piece, since one expression for all of it would take the square of its length.
-    pieces = report.split(CAUSE)[1:]
-    found = (re.search(r"\(([\w-]+);\s+see\s+the\s+book,\s+\S+\)", piece) for piece in pieces)
-    return list(dict.fromkeys(match[1] for match in found if match))
-
-
 def shortened(text: str, most: int = MOST_TOLD) -> str:
     """Return the text, or as much of its beginning as is told and how much is missing.
 
@@ -108,18 +93,26 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
         return [f"{part.title}: ok"]
     lines = [f"{part.title}: not yet"]
-    findings_told: set[tuple[str, str]] = set()
+    findings_told: set[tuple[str, str, str | None]] = set()
     for result in part.results:
-        if result.passed or (result.name, result.message) in findings_told:
+        this = (result.name, result.message, result.mistake)
+        if result.passed or this in findings_told:
             continue
-        findings_told.add((result.name, result.message))
+        findings_told.add(this)
         finding, *cause = shortened(result.message).splitlines()
+        if result.mistake:
+            cause.append(_cause(result.mistake))
         lines += _wrapped(f"  - {result.name}{result.given}: {finding}")
         for line in cause:
             if line not in causes_told:
                 lines += _wrapped(f"    {line}")
         causes_told.update(cause)
     return lines
+
+
+def _cause(id: str) -> str:
+    mistake = next(mistake for mistake in catalogue() if mistake.id == id)
+    return f"Likely cause: {mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
 
 
 def _wrapped(line: str) -> list[str]:

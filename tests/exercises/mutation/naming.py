@@ -13,14 +13,12 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from nbgrader.utils import is_solution
 
-from attn_lib.course.checks.comparison import tolerance_for
 from attn_lib.course.checks.diagnosis import Question
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.events import Compared, Event
 from attn_lib.course.mistakes import spellings
 from tests.exercises.proof.matrix import LEARNER, ROOT
 from tests.exercises.mutation.mutants import mutants
@@ -52,21 +50,17 @@ class Asked:
 
 def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
     """Run cells and return all that was compared with a target."""
-    found: list[tuple[Any, ...]] = []
-    original = Ledger.judge
+    found: list[tuple[str, Compared, Any]] = []
 
-    def judge(ledger, name, got, expected, target, compute, tolerance=None, given=""):
-        original(ledger, name, got, expected, target, compute, tolerance, given)
-        if target is not None:
-            question = Question(expected, compute, tolerance or tolerance_for(got, expected))
-            results = ledger.parts[-1].results
-            found.append((results, len(results) - 1, name, target, question, copy.deepcopy(got)))
+    def note(cell: str, event: Event) -> None:
+        if isinstance(event, Compared) and event.target is not None:
+            found.append((cell, event, copy.deepcopy(event.got)))
 
-    with mock.patch.object(Ledger, "judge", judge):
-        run(cells, answers)
+    parts = run(cells, answers, listener=note).parts
+    results = [parts[cell][event.part].results[event.place] for cell, event, _ in found]
     return [
-        Asked(name, target, question, got, results[place].mistake)
-        for results, place, name, target, question, got in found
+        Asked(result.name, str(event.target), event.question, got, result.mistake)
+        for result, (_, event, got) in zip(results, found, strict=True)
     ]
 
 

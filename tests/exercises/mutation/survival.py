@@ -16,9 +16,8 @@ import inspect
 import io
 import pkgutil
 import signal
-import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
@@ -27,12 +26,11 @@ import numpy as np
 from nbgrader.utils import is_solution
 
 from attn_lib.course import personal
-from attn_lib.course.checks import Checks
 from attn_lib.course.checks.comparison import difference, tolerance_for
 from attn_lib.course.checks.core import STANDARD_ERRORS
 from attn_lib.course.checks.diagnosis import Diagnosis
 from attn_lib.course.checks.drawings import Drawing
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.events import Asked, Event, Found
 from attn_lib.course.checks.observation import observe
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
@@ -51,7 +49,6 @@ LARGE = 400.0
 PATIENCE = 4.0
 
 FUNCTIONS = ("call", "estimate", "drawing")
-METHODS = (*FUNCTIONS, "value", "form", "holds", "choice")
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Look:
     name: str
     method: str
     args: tuple[Any, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -149,8 +146,8 @@ class Answer:
             answers = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
             for trial in self.trials:
                 try:
-                    with patience(), _stopping_at_the_first_failure():
-                        result = run(trial, answers)
+                    with patience():
+                        result = run(trial, answers, listener=_stop_at_a_failure)
                 except (Endless, PointLost):
                     return True
                 if result.lost(self.points):
@@ -207,7 +204,7 @@ class Estimated:
 
     @classmethod
     def by(cls, function: Callable[..., Any], look: Look) -> Estimated:
-        right = TARGETS[look.keywords["target"]](*look.keywords["target_args"])
+        right = TARGETS[look.options["target"]](*look.options["target_args"])
         found = []
         for seed in SEEDS:
             observation = observe(function, (*look.args, seed), own_work=False)
@@ -219,26 +216,21 @@ class Estimated:
         except (TypeError, ValueError):
             return cls(False, "no numbers")
         # The mean of several experiments tells more than the check, which sees two.
-        noise = look.keywords["standard_error"] / np.sqrt(len(SEEDS))
+        noise = look.options["standard_error"] / np.sqrt(len(SEEDS))
         return cls(bool(off < STANDARD_ERRORS * noise) and len(set(map(float, found))) > 1)
 
 
 def looks_at(cells: list[Any]) -> list[Look]:
-    """Run the notebook under other seeds and note every look at an answer, without looking."""
+    """Run the notebook under other seeds and note every look at an answer."""
     looks: list[Look] = []
 
-    def watched(method: str) -> Callable[..., None]:
-        def check(self: Checks, name: str, *args: Any, **keywords: Any) -> None:
-            given = copy.deepcopy(args) if method in FUNCTIONS else ()
-            cell = sys._getframe(1).f_code.co_filename.strip("<>")
-            looks.append(Look(cell, name, method, given, keywords))
+    def note(cell: str, event: Event) -> None:
+        if isinstance(event, Asked):
+            given = copy.deepcopy(event.args)
+            looks.append(Look(cell, event.name, event.method, given, event.options))
 
-        return check
-
-    patches = {method: watched(method) for method in METHODS}
-    with mock.patch.multiple(Checks, finish=lambda self: 0.0, **patches):
-        for seed in SEEDS:
-            run(cells, {ID_CELL: f"learner_id = 'learner {seed}'"}, seed=seed)
+    for seed in SEEDS:
+        run(cells, {ID_CELL: f"learner_id = 'learner {seed}'"}, seed=seed, listener=note)
     return looks
 
 
@@ -248,7 +240,7 @@ def _inputs(looks: list[Look]) -> Iterator[tuple[str, tuple[Any, ...]]]:
     for look in looks:
         inputs = [look.args] if look.method in ("call", "drawing") else []
         if look.method == "call":
-            inputs += EXAMPLES.get(look.keywords.get("target"), [])
+            inputs += EXAMPLES.get(look.options.get("target"), [])
             inputs += [_large(args) for args in inputs]
         for args in inputs:
             key = (look.name, repr([(np.shape(arg), np.asarray(arg).tolist()) for arg in args]))
@@ -313,17 +305,9 @@ def patience() -> Iterator[None]:
         signal.signal(signal.SIGVTALRM, before)
 
 
-@contextlib.contextmanager
-def _stopping_at_the_first_failure() -> Iterator[None]:
-    original = Ledger.record
-
-    def record(self: Ledger, name: str, message: str = "", *args: Any, **keywords: Any) -> None:
-        if message:
-            raise PointLost
-        original(self, name, message, *args, **keywords)
-
-    with mock.patch.object(Ledger, "record", record):
-        yield
+def _stop_at_a_failure(cell: str, event: Event) -> None:
+    if isinstance(event, Found) and not event.result.passed:
+        raise PointLost
 
 
 @contextlib.contextmanager

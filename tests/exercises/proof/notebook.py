@@ -17,8 +17,12 @@ import nbformat
 import numpy as np
 from nbgrader.utils import is_grade, is_solution
 
-from attn_lib.course.checks import ChecksFailed, Part, named_mistakes
+from attn_lib.course.checks import ChecksFailed, Part, listening
 from attn_lib.course.checks.core import SEED
+from attn_lib.course.checks.events import Event, Reported
+
+#: Takes what the checks of a test cell do, after the cell's id.
+Listener = Callable[[str, Event], object]
 
 
 @dataclass
@@ -42,7 +46,9 @@ class Run:
         }
 
     def mistakes(self, cell: str) -> list[str]:
-        return named_mistakes(self.reports[cell])
+        """Return the mistakes that a test cell named, each once."""
+        named = (mistake for part in self.parts[cell] for mistake in part.mistakes)
+        return list(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,7 @@ def run(
     execution: str = "autograde",
     put: Mapping[str, Mapping[str, Any]] | None = None,
     without: Collection[str] = (),
+    listener: Listener = lambda cell, event: None,
 ) -> Run:
     """Run all code cells in one namespace.
 
@@ -104,6 +111,8 @@ def run(
         By cell, what a name stands for after the cell has run.
     without : collection of str
         Test cells to leave out.
+    listener : callable
+        Is told of all that the checks of the test cells do. What it raises ends the run.
     """
     answers, put = answers or {}, put or {}
     names: dict[str, Any] = {"__name__": "__main__"}
@@ -117,7 +126,7 @@ def run(
             if cell.cell_type != "code" or cell.id in without:
                 continue
             if is_grade(cell):
-                _run_tests(cell.id, cell.source, names, result)
+                _run_tests(cell.id, cell.source, names, result, listener)
             else:
                 source = answers.get(cell.id, cell.source) if is_solution(cell) else cell.source
                 with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
@@ -128,13 +137,21 @@ def run(
     return result
 
 
-def _run_tests(cell_id: str, source: str, names: dict[str, Any], result: Run) -> None:
+def _run_tests(
+    cell_id: str, source: str, names: dict[str, Any], result: Run, listener: Listener
+) -> None:
     """Run a test cell; its score is the value of its last expression, as for nbgrader."""
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Reported):
+            result.parts[cell_id] = list(event.parts)
+        listener(cell_id, event)
+
     *body, last = ast.parse(source).body
     out = io.StringIO()
     score = 0.0
     try:
-        with contextlib.redirect_stdout(out):
+        with contextlib.redirect_stdout(out), listening(hear):
             exec(compile(ast.Module(body, []), f"<{cell_id}>", "exec"), names)
             value = eval(compile(ast.Expression(last.value), f"<{cell_id}>", "eval"), names)
         score = value if value is not None else float("nan")
@@ -142,4 +159,3 @@ def _run_tests(cell_id: str, source: str, names: dict[str, Any], result: Run) ->
         out.write(str(failed))
     result.scores[cell_id] = score
     result.reports[cell_id] = out.getvalue()
-    result.parts[cell_id] = names["check"].parts

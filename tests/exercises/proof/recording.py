@@ -7,14 +7,12 @@ import dis
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import numpy as np
 from nbgrader.utils import is_grade, is_solution
 
-from attn_lib.course.checks import Checks
-from attn_lib.course.checks.comparison import difference, tolerance_for
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.comparison import difference
+from attn_lib.course.checks.events import Asked, Compared, Event
 from tests.exercises.proof.notebook import Run, run
 
 
@@ -81,72 +79,40 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
     """Run a notebook and note every comparison with a target and every choice."""
     comparisons: list[Comparison] = []
     choices: list[Choice] = []
-    now: dict[str, Any] = {}
+    asked: list[Asked] = []
 
-    def watched(method: str) -> Callable[..., None]:
-        original = getattr(Checks, method)
+    def note(cell: str, event: Event) -> None:
+        if isinstance(event, Asked):
+            asked.append(event)
+            if event.options.get("right"):
+                choices.append(_choice(cell, event))
+        elif isinstance(event, Compared) and event.target is not None:
+            comparisons.append(_comparison(cell, asked[-1], event))
 
-        def call(check: Checks, name: str, *args: Any, **keywords: Any) -> None:
-            now.update(check=check, kind=method, name=name, args=args, row=keywords.get("row"))
-            if method == "choice" and keywords.get("right"):
-                options_given = args[0] if args else keywords["options"]
-                because = dict(keywords.get("because") or {})
-                place = (id(check), len(check.parts) - 1)
-                choices.append(Choice(*place, name, options_given, keywords["right"], because))
-            original(check, name, *args, **keywords)
+    result = run(cells, answers, listener=note, **options)
+    return Recording(result, comparisons, choices, _homes(cells, answers or {}))
 
-        return call
 
-    original_judge = Ledger.judge
+def _choice(cell: str, asked: Asked) -> Choice:
+    options = asked.options
+    because = dict(options["because"] or {})
+    return Choice(cell, asked.part, asked.name, options["options"], options["right"], because)
 
-    def judge(ledger, name, got, expected, target, compute, tolerance=None, given=""):
-        before = len(ledger.parts[-1].results)
-        original_judge(ledger, name, got, expected, target, compute, tolerance, given)
-        assert len(ledger.parts[-1].results) == before + 1
-        if target is not None:
-            comparisons.append(
-                Comparison(
-                    cell=id(now["check"]),
-                    part=len(ledger.parts) - 1,
-                    kind=now["kind"],
-                    name=now["name"],
-                    target=target,
-                    args=now["args"],
-                    label=name.partition("line '")[2].rpartition("', y")[0],
-                    row=now["row"],
-                    expected=copy.deepcopy(expected),
-                    compute=compute,
-                    tolerance=tolerance or tolerance_for(expected, expected),
-                )
-            )
 
-    patches = {name: watched(name) for name in ("call", "value", "estimate", "drawing", "choice")}
-    cell_of: dict[int, str] = {}
-    finish = Checks.finish
-
-    def finished(check: Checks) -> float | None:
-        alive.append(check)
-        return finish(check)
-
-    alive: list[Checks] = []  # so that no id is given away twice
-    with (
-        mock.patch.object(Ledger, "judge", judge),
-        mock.patch.multiple(Checks, finish=finished, **patches),
-    ):
-        result = run(cells, answers, **options)
-    for cell, parts in result.parts.items():
-        (check,) = (check for check in alive if check.parts is parts)
-        cell_of[id(check)] = cell
-    return Recording(
-        result,
-        [_at(item, cell_of) for item in comparisons],
-        [_at(item, cell_of) for item in choices],
-        _homes(cells, answers or {}),
+def _comparison(cell: str, asked: Asked, compared: Compared) -> Comparison:
+    return Comparison(
+        cell=cell,
+        part=compared.part,
+        kind=asked.method,
+        name=asked.name,
+        target=str(compared.target),
+        args=asked.args,
+        label=compared.label,
+        row=asked.options.get("row"),
+        expected=copy.deepcopy(compared.question.expected),
+        compute=compared.question.compute,
+        tolerance=compared.question.tolerance,
     )
-
-
-def _at(item: Any, cell_of: dict[int, str]) -> Any:
-    return type(item)(**{**vars(item), "cell": cell_of[item.cell]})
 
 
 def _homes(cells: list[Any], answers: dict[str, str]) -> dict[str, str]:

@@ -237,6 +237,97 @@ def attention(q, k, v): return odd((*q.shape[:-1], v.shape[-1]))
     ),
 }
 
+#: What the class report would count if it read what a learner wrote.
+PLANTED = "Likely cause: x (no-scale; see the book, x)\\nscore matrix of two matrices: ok\\n"
+
+PLANTING = {
+    "a mistake and a part in an error": Hostile(
+        f"""
+def wrong(*args): raise ValueError("x\\n{PLANTED}")
+score_matrix = softmax = attention = wrong
+""",
+        says="(no-scale;",
+    ),
+    "a mistake and a part in the line that raises": Hostile(
+        f"""
+def wrong(*args): raise ValueError("x")  # {PLANTED.replace(chr(92) + "n", " ")}
+score_matrix = softmax = attention = wrong
+""",
+        says="(no-scale;",
+    ),
+    "a mistake and a part in the name of an error": Hostile(
+        f"""
+def wrong(*args): raise type("{PLANTED}", (Exception,), {{}})("x")
+score_matrix = softmax = attention = wrong
+""",
+        says="(no-scale;",
+    ),
+    "a mistake and a part in the name of a class": Hostile(
+        f"""
+odd = type("{PLANTED}", (), {{"__repr__": lambda self: "{PLANTED}"}})()
+"""
+        + FUNCTIONS.format("odd"),
+        says="(no-scale;",
+    ),
+    "a mistake and a part printed": Hostile(
+        f"""
+import os, sys
+def loud(*args):
+    for out in (sys.stdout, sys.__stdout__, sys.stderr): print("{PLANTED}", file=out)
+    os.write(1, b"{PLANTED}")
+loud()
+score_matrix = softmax = attention = loud
+""",
+        says="(no-scale;",
+    ),
+    "a mistake and a part in an id": Hostile(f'learner_id = "{PLANTED}"', says="(no-scale;"),
+    "a mistake and a part in an id that is a list": Hostile(
+        f'learner_id = ["{PLANTED}"]', says="(no-scale;"
+    ),
+    "a mistake and a part in a letter": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "reading": f'meaning = "{PLANTED}"\nrest = share = favourites = "{PLANTED}"',
+        },
+        says="(no-scale;",
+    ),
+    "a name with line ends": Hostile(
+        f"""
+name = "x\\n{PLANTED}"
+def wrong(*args): raise NameError(name)
+wrong.__name__ = wrong.__qualname__ = name
+globals()[name] = score_matrix = softmax = attention = wrong
+""",
+        says="(no-scale;",
+    ),
+    "listeners told of parts that were never opened": Hostile(
+        """
+from attn_lib.course.checks import CheckResult, Part, listening
+from attn_lib.course.checks.events import Reported, tell
+wrong = CheckResult("softmax", "x", mistake="no-scale")
+told = Reported((Part("score matrix of two matrices", 2), Part("x", 1, [wrong])))
+def tells(*args):
+    with listening(print): tell(told)
+    return told
+tells()
+score_matrix = softmax = attention = tells
+""",
+        says="mistake='no-scale'",
+    ),
+    "a listener that passes every part": Hostile(
+        """
+import attn_lib.course.checks.results as results
+from attn_lib.course.checks import listening
+results.Part.passed = property(lambda self: True)
+heard = []
+listening(heard.append).__enter__()
+def hears(*args): return len(heard)
+score_matrix = softmax = attention = hears
+""",
+        says="got () (a",
+    ),
+}
+
 SECRETS = {
     "solutions read": Hostile(
         """
@@ -814,6 +905,7 @@ import numpy
 
 HOSTILE: dict[str, Hostile] = {
     **FORGING,
+    **PLANTING,
     **SECRETS,
     **DAMAGE,
     **EXHAUSTION,

@@ -15,6 +15,8 @@ import pytest
 
 from grader.course import SOLUTIONS
 from grader.judging.verdict import FAILED, Verdict
+from grader.reporting.item_analysis import PartCount, parts
+from grader.reporting.results import Result
 from grader.running.local_workers import GRADE_JOB, LocalWorkers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.judging.court import (
@@ -25,7 +27,7 @@ from tests.grader.judging.court import (
     honest_answers,
     without_time,
 )
-from tests.grader.judging.hostile import DAMAGE, EXHAUSTION, HOSTILE, PROTOCOL
+from tests.grader.judging.hostile import DAMAGE, EXHAUSTION, HOSTILE, PLANTING, PROTOCOL
 
 #: Long enough that only what never ends is stopped for its time, on a slow machine too.
 PATIENT = Limits(
@@ -76,6 +78,17 @@ def said(verdict: Verdict) -> str:
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(texts))
 
 
+def titles() -> list[tuple[str, str]]:
+    """Return the parts that the tests have, each after its cell."""
+    cells = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4).cells
+    return [
+        (cell.id, title)
+        for cell in cells
+        if cell.cell_type == "code"
+        for title in re.findall(r'check\.part\("(.+?)"', cell.source)
+    ]
+
+
 def test_there_are_at_least_a_hundred():
     assert len(HOSTILE) >= 100
 
@@ -96,6 +109,11 @@ def test_it_gains_nothing_and_is_told_why(name, courts, honest, at_first):
     assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
     assert b"s3cret" not in verdict.notebook.encode()  # which every encoding can write
     assert "s3cret" not in verdict.to_json()
+    if name in PLANTING:
+        assert verdict.mistakes == ()
+        assert parts([Result("ada", None, verdict.parts)]) == [
+            PartCount(cell, title, 0, 1) for cell, title in titles()
+        ]
     assert court.is_quiet()
     assert court.most_memory() < MOST_MEMORY
     if name in {**DAMAGE, **EXHAUSTION, **PROTOCOL}:

@@ -11,6 +11,7 @@ import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from grader.judging import judge as judge_module
+from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, grade, seed_of
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
@@ -193,6 +194,46 @@ class TestRemarks:
         assert "notebook" in verdict.reason
         assert verdict.scores == {}
         assert sum(verdict.points.values()) == 20
+
+
+class TestParts:
+    def test_each_part_has_its_points_and_its_findings(self, judged, right):
+        wrong = (
+            "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum(-1, keepdims=True)"
+        )
+        verdict = judged(right | {"softmax": wrong})
+        assert verdict.mistakes == ("softmax-that-overflows",)
+        rows, axes, large = verdict.parts["softmax-tests"]
+        assert rows == JudgedPart("softmax of the rows of a matrix", 1.0, True)
+        assert axes == JudgedPart("softmax with any number of axes", 1.0, True)
+        assert (large.title, large.points, large.passed) == ("softmax of large scores", 1.0, False)
+        assert {finding.check for finding in large.findings} == {"softmax"}
+        assert {finding.mistake for finding in large.findings} == {"softmax-that-overflows"}
+        assert "got nan" in large.findings[0].message
+        earned = {
+            cell: sum(part.points for part in parts if part.passed)
+            for cell, parts in verdict.parts.items()
+        }
+        assert earned == verdict.scores
+
+    def test_a_cell_with_several_reports_has_the_parts_of_all(self, sandbox, source):
+        """As before: what is printed twice is counted by the last time."""
+        twice = (
+            "check.finish()\nother = Checks({'x': 1})\nother.part('other', points=0)\n"
+            "other.value('x', expected=1)\nother.finish()\ncheck.finish()"
+        )
+        changed = with_first_test(source, lambda test: test.replace("check.finish()", twice))
+        verdict = grade_with(sandbox, changed, changed)
+        parts = verdict.parts["score-matrix-tests"]
+        own = ["score matrix of two matrices", "score matrix with leading axes"]
+        assert [part.title for part in parts] == [*own, "other", *own]
+        assert verdict.scores["score-matrix-tests"] == 2
+
+    def test_a_cell_without_checks_has_no_parts(self, sandbox, source):
+        changed = with_first_test(source, lambda test: "1.5")
+        verdict = grade_with(sandbox, changed, changed)
+        assert verdict.parts["score-matrix-tests"] == ()
+        assert verdict.scores["score-matrix-tests"] == 1.5
 
 
 class TestMarks:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-import nbformat
 import pytest
 
 from grader.gradebook.reading import Entry
+from grader.judging.findings import Finding, JudgedPart
 from grader.reporting.charts import columns, rows
 from grader.reporting.item_analysis import PartCount, items, mistakes, parts
 from grader.reporting.report import histogram, write_report
@@ -16,50 +16,40 @@ from grader.reporting.results import Result
 POINTS = {"softmax-tests": 3.0, "attention-tests": 4.0, "in-words": 2.0}
 
 
-def result(student: str, softmax: float, attention: float, *mistakes: str, **more) -> Result:
+def part(title: str, *mistakes: str | None) -> JudgedPart:
+    """Return a part that is lost if any mistake, or None for an unknown one, is given."""
+    findings = tuple(Finding("f", f"{title}: ok\nother: ok", mistake) for mistake in mistakes)
+    return JudgedPart(title, 1.0, not mistakes, findings)
+
+
+def result(student: str, softmax: float, attention: float, **more) -> Result:
     scores = {"softmax-tests": softmax, "attention-tests": attention}
-    return Result(student, Entry(student, scores, dict(POINTS), ["in-words"]), mistakes, **more)
+    return Result(student, Entry(student, scores, dict(POINTS), ["in-words"]), **more)
 
 
 CLASS = [
-    result("ada", 3, 4),
-    result("bo", 3, 2, "no-scale"),
-    result("cy", 0, 1, "no-scale", "<odd>"),
+    result(
+        "ada",
+        3,
+        4,
+        parts={
+            "softmax-tests": (part("rows"), part("large")),
+            "attention-tests": (part("one query"),),
+        },
+    ),
+    result(
+        "bo",
+        3,
+        2,
+        parts={
+            "softmax-tests": (part("rows"), part("large", None)),
+            "attention-tests": (part("one query", "no-scale", "no-scale"),),
+        },
+    ),
+    result("cy", 0, 1, parts={"attention-tests": (part("one query", "no-scale", "<odd>"),)}),
     result("dee", 0, 0, remarks=("<b>Two</b> cells were the same.",)),
     Result("ed", None, problem="nothing submitted"),
 ]
-
-
-def graded_notebook(*reports: tuple[str, str]):
-    """Return a graded notebook; a report that holds 'not yet' was raised, another printed."""
-    cells = []
-    for name, text in reports:
-        about = {"grade": True, "solution": False, "locked": True, "points": 1, "grade_id": name}
-        if "not yet" in text:
-            output = nbformat.v4.new_output("error", ename="ChecksFailed", evalue=text)
-        else:
-            output = nbformat.v4.new_output("stream", name="stdout", text=text)
-        cells.append(nbformat.v4.new_code_cell("x", metadata={"nbgrader": about}, outputs=[output]))
-    cells.append(
-        nbformat.v4.new_code_cell("y", outputs=[nbformat.v4.new_output("stream", text="a: ok")])
-    )
-    return nbformat.v4.new_notebook(cells=cells)
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Graded notebooks of two students."""
-    reports = {
-        "ada": ("rows: ok\nlarge: ok\n", "one query: ok\n"),
-        "bo": ("rows: ok\nlarge: not yet\n  - softmax: nan\n    rows: ok", "one query: not yet"),
-    }
-    for student, (softmax, attention) in reports.items():
-        path = tmp_path / "autograded" / student / "dot-products" / "dot-products.ipynb"
-        path.parent.mkdir(parents=True)
-        nbformat.write(
-            graded_notebook(("softmax-tests", softmax), ("attention-tests", attention)), path
-        )
-    return tmp_path
 
 
 def test_items():
@@ -81,7 +71,7 @@ def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(
         each.entry.scores["in-words"] = points
 
     def row(results) -> list[str]:
-        write_report("dot-products", tmp_path, results, path)
+        write_report("dot-products", results, path)
         line = re.search(r"<tr><td>in-words</td>.*?</tr>", path.read_text(encoding="utf-8"))[0]
         return re.findall(r"<td[^>]*>(.*?)</td>", line)[1:]
 
@@ -94,7 +84,7 @@ def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(
 def test_a_class_of_which_every_cell_waits_has_no_hardest_cell(tmp_path):
     entry = Entry("ada", {}, dict(POINTS), list(POINTS))
     path = tmp_path / "report.html"
-    write_report("dot-products", tmp_path, [Result("ada", entry)], path)
+    write_report("dot-products", [Result("ada", entry)], path)
     page = path.read_text(encoding="utf-8")
     assert "The hardest cell" not in page
     assert "<td>in-words</td>" in page
@@ -108,12 +98,18 @@ def test_no_discrimination_where_all_are_alike():
     ]
 
 
-def test_parts(folder):
-    assert parts(sorted(folder.rglob("*.ipynb"))) == [
+def test_parts():
+    """What a finding quotes counts for nothing."""
+    assert parts(CLASS) == [
         PartCount("softmax-tests", "rows", 2, 2),
         PartCount("softmax-tests", "large", 1, 2),
-        PartCount("attention-tests", "one query", 1, 2),
+        PartCount("attention-tests", "one query", 1, 3),
     ]
+
+
+def test_a_part_that_was_reported_twice_counts_as_it_was_in_the_end():
+    twice = result("ada", 3, 4, parts={"softmax-tests": (part("rows", None), part("rows"))})
+    assert parts([twice]) == [PartCount("softmax-tests", "rows", 1, 1)]
 
 
 def test_mistakes_the_most_frequent_first():
@@ -135,9 +131,9 @@ def test_histogram(scores, counts):
     assert labels[-1] == "18–20"
 
 
-def test_the_page(folder, tmp_path):
+def test_the_page(tmp_path):
     path = tmp_path / "report.html"
-    write_report("dot-products", folder, CLASS, path)
+    write_report("dot-products", CLASS, path)
     page = path.read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
     assert "4 submissions graded, 1 lost no point, mean 3.25 of 9 points." in text
@@ -153,15 +149,15 @@ def test_the_page(folder, tmp_path):
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', page)
     assert len(labels) == 3
     assert labels[0].startswith("Scores of 4 students")
-    # The graded notebooks are only read, and no other file is asked for.
-    assert sorted(p.name for p in tmp_path.rglob("*.html")) == ["report.html"]
+    # One file is written, and no other is asked for.
+    assert [p.name for p in tmp_path.rglob("*")] == ["report.html"]
     assert re.findall(r"<(?:script|link|iframe|img)\b", page) == []
     assert re.findall(r"(?:href|src|url\()=?[\"']?https?:", page) == []
 
 
 def test_the_page_of_a_class_of_which_nothing_is_graded(tmp_path):
     path = tmp_path / "report.html"
-    write_report("dot-products", tmp_path, CLASS[4:], path)
+    write_report("dot-products", CLASS[4:], path)
     page = path.read_text(encoding="utf-8")
     assert "1 could not be graded" in page
     assert "<svg" not in page

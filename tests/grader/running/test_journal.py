@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from grader.judging.findings import Finding, JudgedPart
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.running.journal import Busy, Journal, Line, path_in, read
 
-ADA = Line("ada", "1", GRADED, mistakes=("no-scale",), record={"seed": 7})
+WRONG = Finding("softmax", "expected 1, got 2.", "no-scale")
+PARTS = {
+    "softmax-tests": (JudgedPart("one row", 2.0, True), JudgedPart("rows", 1, False, (WRONG,)))
+}
+ADA = Line("ada", "1", GRADED, parts=PARTS, record={"seed": 7})
 BO = Line("bo", "2", REMARKS, remarks=("Found 'a.ipynb'.",), missing=("in-words",))
 CY = Line("cy", "", FAILED, reason="nothing submitted")
 
@@ -41,6 +48,25 @@ def test_a_line_that_a_killed_run_left_unfinished_is_passed_over(path):
     assert [line.student for line in read(path)] == ["ada", "bo", "cy", "dee"]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda line: line.pop("parts"),
+        lambda line: line.update(parts=[]),
+        lambda line: line["parts"]["softmax-tests"][1].update(passed="no"),
+        lambda line: line["parts"]["softmax-tests"][1]["findings"][0].pop("mistake"),
+    ],
+)
+def test_a_line_of_another_form_is_passed_over(path, change):
+    first, *others = path.read_text("utf-8").splitlines()
+    line = json.loads(first)
+    change(line)
+    path.write_text("\n".join([json.dumps(line), *others]) + "\n", "utf-8")
+    assert list(read(path)) == [BO, CY]
+    with Journal(path) as journal:
+        assert journal.graded == {"bo": "2"}
+
+
 def test_lines_that_do_not_count_go_when_it_is_opened(path):
     with Journal(path) as journal:
         for _ in range(5):
@@ -65,5 +91,5 @@ def test_a_text_that_no_encoding_can_write(path):
 
 
 def test_a_verdict_leaves_all_but_its_notebook():
-    verdict = Verdict("masking", "ada", GRADED, mistakes=("no-scale",), record={"seed": 7})
+    verdict = Verdict("masking", "ada", GRADED, parts=PARTS, record={"seed": 7})
     assert Line.of(verdict, "1") == ADA

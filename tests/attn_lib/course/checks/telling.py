@@ -16,6 +16,11 @@ def report_of(check: Checks) -> str:
     return "ok"
 
 
+def mistakes_in(check: Checks) -> list[str]:
+    """Return the mistakes that a cell's report names, each once."""
+    return list(dict.fromkeys(mistake for part in check.parts for mistake in part.mistakes))
+
+
 def verdict(method: str, answer: Any, *args: Any, name: str = "f", **options: Any) -> str:
     """Return what a method of `Checks` says of an answer called `name`."""
     check = Checks({name: answer})

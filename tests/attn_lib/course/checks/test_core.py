@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attn_lib.course.checks import Checks, ChecksFailed, named_mistakes
+from attn_lib.course.checks import Checks, ChecksFailed
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.results import WIDTH
 from tests.attn_lib.course.checks.telling import report_of
@@ -141,15 +141,6 @@ class TestReport:
     def test_ipython_shows_it_without_a_traceback(self):
         failed = ChecksFailed("first: ok\nsecond: not yet")
         assert failed._render_traceback_() == ["first: ok", "second: not yet"]
-
-    def test_named_mistakes_are_found_wherever_the_line_breaks(self):
-        report = (
-            "x\n  Likely cause: It (or so)\n    is off. (an-id; see the\n    book, page#place)\n"
-            "  Likely cause: Again. (divide-by-d_k; see the book, page#place)\n"
-            "  Likely cause: Once more. (an-id; see the book, page#place)\n"
-        )
-        assert named_mistakes(report) == ["an-id", "divide-by-d_k"]
-        assert named_mistakes("(not-a-cause; see the book, page#place)") == []
 
 
 def test_the_judge_adds_a_seed(monkeypatch):

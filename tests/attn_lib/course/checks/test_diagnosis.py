@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attn_lib.course.checks import Checks, named_mistakes
+from attn_lib.course.checks import Checks
 from attn_lib.course.mistakes import spellings
-from tests.attn_lib.course.checks.telling import report_of
+from tests.attn_lib.course.checks.telling import mistakes_in, report_of
 
 PLAIN = np.array([[1.0, 5.0, 2.0], [0.5, -1.0, 0.0]])
 LARGE = np.array([[1001.0, 1005.0, 1002.0], [3.0, 3.5, 1.0]])
@@ -23,7 +23,7 @@ def told_of(function, *calls, target="softmax") -> list[str]:
         check.part(f"part {number}", points=1)
         check.call("f", scores, target=target)
     with np.errstate(all="ignore"):
-        return named_mistakes(report_of(check))
+        return mistakes_in(check)
 
 
 def softmax_along(axis):
@@ -85,7 +85,7 @@ class TestCause:
         check.part("it", points=1)
         check.call("f", PLAIN, target="softmax")
         check.call("g", PLAIN, target="softmax")
-        assert named_mistakes(report_of(check)) == ["softmax-over-queries"]
+        assert mistakes_in(check) == ["softmax-over-queries"]
 
     def test_it_is_told_wherever_it_shows(self):
         check = Checks({"f": softmax_along(-2)})

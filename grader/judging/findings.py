@@ -1,0 +1,151 @@
+"""What the tests found in one submission, as data: parts of test cells and their findings.
+
+The report, the statistics and the record take it from here. What a learner reads is another
+rendering of the same, and nobody reads it back: it may quote what the learner wrote.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from itertools import islice
+from typing import Any
+
+from attn_lib.course.checks import Part
+from attn_lib.course.checks.events import Event, Reported
+from attn_lib.course.checks.results import shortened
+from grader.judging.outputs import writable
+
+#: Of one text. A message may quote a learner, so it is cut off earlier; see `shortened`.
+MAX_CHARACTERS = 4000
+#: In one cell; no honest test cell comes near.
+MAX_PARTS = 1000
+#: Of one part.
+MAX_POINTS = 1e6
+#: In one part; no honest part comes near. More are left out.
+MAX_FINDINGS = 1000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong that one check found."""
+
+    check: str  #: what was looked at
+    message: str  #: what is wrong, in words; it may quote what a learner wrote
+    mistake: str | None = None  #: id of the catalogued mistake that explains it
+
+
+@dataclass(frozen=True)
+class JudgedPart:
+    """How one part of a test cell went."""
+
+    title: str
+    points: float
+    passed: bool
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, part: Part) -> JudgedPart:
+        """Return what is kept of a part: each finding once, its texts cut to what is told."""
+        failed = (result for result in part.results if not result.passed)
+        found = dict.fromkeys(
+            Finding(_kept(result.name), _kept(result.message), result.mistake) for result in failed
+        )
+        findings = tuple(islice(found, MAX_FINDINGS))
+        return cls(_kept(part.title), float(part.points), part.passed, findings)
+
+
+#: The parts of each test cell, by its name.
+PartsByCell = Mapping[str, tuple[JudgedPart, ...]]
+
+
+class Reports:
+    """A listener that keeps the parts of a test cell's reports.
+
+    Examples
+    --------
+    >>> from attn_lib.course.checks import Checks, listening
+    >>> check, reports = Checks({"range_of": 16}), Reports()
+    >>> with listening(reports):
+    ...     check.part("their range", points=1)
+    ...     check.value("range_of", target="score_range", args=(64,))
+    ...     check.finish()
+    their range: ok
+    >>> reports.parts
+    (JudgedPart(title='their range', points=1.0, passed=True, findings=()),)
+    """
+
+    def __init__(self) -> None:
+        self.parts: tuple[JudgedPart, ...] = ()
+
+    def __call__(self, event: Event) -> None:
+        """Keep the parts of a report; a cell may make several."""
+        if isinstance(event, Reported):
+            self.parts += tuple(map(JudgedPart.of, event.parts))
+
+
+def mistakes_in(parts: PartsByCell) -> tuple[str, ...]:
+    """Return the ids of the catalogued mistakes that were named, each once, in their order."""
+    findings = (f for of_cell in parts.values() for part in of_cell for f in part.findings)
+    return tuple(dict.fromkeys(finding.mistake for finding in findings if finding.mistake))
+
+
+def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
+    """Return the parts by cell that were written with `dataclasses.asdict` and as JSON.
+
+    Raises
+    ------
+    ValueError
+        If anything is of another type or larger than what is ever written.
+
+    Examples
+    --------
+    >>> parts_from_json({"softmax-tests": [{"title": "rows", "points": 1.0, "passed": True}]})
+    Traceback (most recent call last):
+        ...
+    ValueError: part: expected title, points, passed, findings, got title, points, passed.
+    """
+    if not isinstance(value, dict):
+        raise ValueError(f"parts: expected them by cell, got {type(value).__name__}.")
+    return {_text(cell): tuple(map(_part, _listed(of, MAX_PARTS))) for cell, of in value.items()}
+
+
+def _part(value: object) -> JudgedPart:
+    title, points, passed, findings = _fields(value, "part", JudgedPart)
+    if type(points) not in (int, float) or not 0 <= points <= MAX_POINTS:
+        raise ValueError(f"part: expected from 0 to {MAX_POINTS:g} points, got {points!r:.40}.")
+    if not isinstance(passed, bool):
+        raise ValueError(f"part: expected passed to be true or false, got {passed!r:.40}.")
+    found = tuple(map(_finding, _listed(findings, MAX_FINDINGS)))
+    return JudgedPart(_text(title), float(points), passed, found)
+
+
+def _finding(value: object) -> Finding:
+    check, message, mistake = _fields(value, "finding", Finding)
+    return Finding(_text(check), _text(message), None if mistake is None else _text(mistake))
+
+
+def _fields(value: object, what: str, of: type[Finding | JudgedPart]) -> list[Any]:
+    names = [field.name for field in fields(of)]
+    if not isinstance(value, dict) or value.keys() != set(names):
+        got = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
+        raise ValueError(f"{what}: expected {', '.join(names)}, got {got:.80}.")
+    return [value[name] for name in names]
+
+
+def _listed(value: object, most: int) -> list[object]:
+    if not isinstance(value, list) or len(value) > most:
+        got = len(value) if isinstance(value, list) else type(value).__name__
+        raise ValueError(f"parts: expected a list of at most {most}, got {got}.")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > MAX_CHARACTERS:
+        got = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
+        raise ValueError(f"parts: expected a text of at most {MAX_CHARACTERS}, got {got}.")
+    return value
+
+
+def _kept(text: str) -> str:
+    return writable(shortened(text))

@@ -1,0 +1,131 @@
+"""Findings keep what was found, cut to size, and come back from JSON or not at all."""
+
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import asdict
+
+import pytest
+
+from attn_lib.course.checks import Checks, ChecksFailed, listening
+from grader.judging.findings import (
+    MAX_CHARACTERS,
+    MAX_FINDINGS,
+    MAX_PARTS,
+    Finding,
+    JudgedPart,
+    Reports,
+    mistakes_in,
+    parts_from_json,
+)
+from grader.judging.verdict import GRADED, Verdict
+
+PARTS = {
+    "softmax-tests": (
+        JudgedPart("rows", 2.0, True),
+        JudgedPart(
+            "large",
+            0.5,
+            False,
+            (
+                Finding("softmax", "expected 1, got nan.", "softmax-that-overflows"),
+                Finding("other", "it raised ValueError: rows: ok\n(no-scale; see the book, x)"),
+            ),
+        ),
+    ),
+    "attention-tests": (
+        JudgedPart("one", 1.0, False, (Finding("attention", "off.", "no-scale"),)),
+        JudgedPart("two", 1.0, False, (Finding("f", "off.", "softmax-that-overflows"),)),
+    ),
+    "shapes-tests": (),
+}
+
+
+def as_read(parts=PARTS):
+    return json.loads(json.dumps(asdict(Verdict("masking", "ada", GRADED, parts=parts))["parts"]))
+
+
+def test_they_come_back_as_they_were():
+    assert parts_from_json(as_read()) == PARTS
+    verdict = Verdict("masking", "ada", GRADED, parts=PARTS)
+    assert Verdict.from_json(verdict.to_json()) == verdict
+
+
+def test_mistakes_stand_in_the_order_of_the_tests_each_once():
+    assert mistakes_in(PARTS) == ("softmax-that-overflows", "no-scale")
+    assert Verdict("masking", "ada", GRADED, parts=PARTS).mistakes == mistakes_in(PARTS)
+
+
+def large(value):
+    return value["softmax-tests"][1]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda value: large(value).update(title=7), "expected a text"),
+        (lambda value: large(value).update(title="x" * (MAX_CHARACTERS + 1)), "got 4001 char"),
+        (lambda value: large(value).update(points="2"), "expected from 0 to 1e"),
+        (lambda value: large(value).update(points=True), "got True"),
+        (lambda value: large(value).update(points=-1), "got -1"),
+        (lambda value: large(value).update(points=float("nan")), "got nan"),
+        (lambda value: large(value).update(points=10**400), "expected from 0 to 1e"),
+        (lambda value: large(value).update(passed=1), "expected passed to be true or false"),
+        (lambda value: large(value).update(findings={}), "expected a list"),
+        (lambda value: large(value).update(more=1), "expected title, points, passed, findings"),
+        (lambda value: large(value).pop("passed"), "got title, points, findings"),
+        (lambda value: large(value).update(findings=["x"]), "finding: .* got str"),
+        (lambda value: large(value)["findings"][0].update(mistake=3), "expected a text"),
+        (lambda value: large(value)["findings"][0].update(check=None), "expected a text"),
+        (lambda value: large(value)["findings"].extend([{}] * MAX_FINDINGS), "list of at most"),
+        (lambda value: value["softmax-tests"].extend([{}] * MAX_PARTS), "list of at most"),
+        (lambda value: value.update({"x": "rows: ok"}), "expected a list"),
+        (lambda value: value.update({"x": [None]}), "part: .* got NoneType"),
+        (lambda value: value.update({"x" * (MAX_CHARACTERS + 1): []}), "expected a text"),
+    ],
+)
+def test_what_is_of_another_type_or_too_large_is_refused(change, told):
+    value = copy.deepcopy(as_read())
+    change(value)
+    with pytest.raises(ValueError, match=told):
+        parts_from_json(value)
+
+
+@pytest.mark.parametrize("value", [None, [], "rows: ok", 3])
+def test_what_is_not_by_cell_is_refused(value):
+    with pytest.raises(ValueError, match="expected them by cell"):
+        parts_from_json(value)
+
+
+def reported(check: Checks) -> tuple[JudgedPart, ...]:
+    reports = Reports()
+    with listening(reports), pytest.raises(ChecksFailed):
+        check.finish()
+    return reports.parts
+
+
+def test_texts_are_cut_to_what_a_learner_is_told_and_can_be_written():
+    check = Checks({"letter": "\ud800" * 10_000})
+    check.part("it", points=1)
+    check.choice("letter", "AB")
+    (part,) = reported(check)
+    (finding,) = part.findings
+    assert finding.message.startswith('expected one of the letters "A", "B", got ')
+    assert 2000 < len(finding.message) < MAX_CHARACTERS
+    finding.message.encode("utf-8")
+    assert parts_from_json(as_read({"a-tests": (part,)})) == {"a-tests": (part,)}
+
+
+def test_a_finding_is_kept_once_a_part_and_not_without_end():
+    check = Checks({"x": 1})
+    check.part("the same", points=1)
+    for _ in range(3):
+        check.value("x", expected=2)
+    check.part("others", points=1)
+    for number in range(MAX_FINDINGS + 5):
+        check.value("x", expected=number)
+    same, others = reported(check)
+    assert same == JudgedPart("the same", 1.0, False, (Finding("x", "expected 2, got 1."),))
+    assert len(others.findings) == MAX_FINDINGS
+    assert others.findings[0].message == "expected 0, got 1."
