@@ -39,10 +39,17 @@ c.GenerateFeedback.preprocessors = [
     "grader.reporting.feedback_page.ClearHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
-# Nothing active of a learner's text or outputs gets into a page: neither into feedback nor into
-# formgrader's, where it would act with the rights of whoever grades.
+# Nothing active of a learner's text or outputs gets into a page, and no name that the page's own
+# script would find: neither into feedback nor into formgrader's, where it would act with the
+# rights of whoever grades. Text cells go through the first filter; with sanitize_html, outputs go
+# through the second.
 c.GenerateFeedback.exporter_class = "grader.reporting.feedback_page.FeedbackExporter"
-c.HTMLExporter.filters = {"strip_files_prefix": "grader.reporting.sanitizer.shown_text"}
+c.HTMLExporter.sanitize_html = True
+c.HTMLExporter.filters = {
+    "strip_files_prefix": "grader.reporting.sanitizer.shown_text",
+    "clean_html": "grader.reporting.sanitizer.shown_text",
+}
+c.HTMLExporter.exclude_anchor_links = True  # they lead to the headings' names
 # Feedback has to open offline. The first folder takes the place of the template part that
 # loads MathJax from another host; the second is nbgrader's own, which this setting displaces.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
+from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -18,7 +19,7 @@ COLOUR = "#0072b2"
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "report", "font.size": 11}
 
 
-def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: str) -> str:
+def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: str) -> Markup:
     """Return upright bars: how many students there are for each label."""
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.5, 3.2), layout="constrained")
@@ -31,7 +32,7 @@ def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: 
         return _svg(figure, sentence)
 
 
-def rows(labels: Sequence[str], shares: Sequence[float], axis: str, sentence: str) -> str:
+def rows(labels: Sequence[str], shares: Sequence[float], axis: str, sentence: str) -> Markup:
     """Return bars that lie, the first on top: a share from 0 to 1 for each label."""
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.5, 0.9 + 0.32 * len(labels)), layout="constrained")
@@ -44,11 +45,11 @@ def rows(labels: Sequence[str], shares: Sequence[float], axis: str, sentence: st
         return _svg(figure, sentence)
 
 
-def _svg(figure: Figure, sentence: str) -> str:
+def _svg(figure: Figure, sentence: str) -> Markup:
     for axes in figure.axes:
         axes.spines[["top", "right"]].set_visible(False)
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     svg = re.sub(r"(?s)^.*?(?=<svg)|<metadata>.*?</metadata>", "", file.getvalue())
     label = html.escape(sentence, quote=True)
-    return svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+    return Markup(svg.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))

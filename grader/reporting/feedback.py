@@ -109,8 +109,8 @@ def _jobs(
 def _digest_of_making() -> str:
     """Return a digest of what makes pages."""
     files = [Path(feedback_page.__file__), Path(sanitizer.__file__), CONFIGURATION]
-    files += sorted((Path(__file__).parent / "templates").rglob("*.j2"))
-    versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "bleach")]
+    files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
+    versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]
     return digest([*versions, *(path.read_bytes() for path in files)])
 
 

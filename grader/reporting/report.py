@@ -1,35 +1,55 @@
-"""The instructor's report: one page of HTML on how a class did, that needs no other file."""
+"""The instructor's report: one page of HTML on how a class did, that needs no other file.
+
+This computes what is shown; ``templates/report/report.html.j2`` is the page.
+"""
 
 from __future__ import annotations
 
-import html
+import functools
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from attn_lib.course.mistakes import catalogue
 from grader.course import graded_cells
 from grader.files import write_whole
 from grader.reporting import charts
-from grader.reporting.item_analysis import Item, PartCount, items, mistakes, parts
+from grader.reporting.item_analysis import Item, items, mistakes, parts
 from grader.reporting.results import Result
 from grader.reporting.summary import figures, sentence
 
 BARS = 10
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 52rem; margin: 2rem auto; padding: 0 1rem;
-  color: #1a1a1a; background: #fff; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
-div.wide { overflow-x: auto; }
-table { border-collapse: collapse; margin: 1rem 0; }
-th, td { padding: .25rem .7rem .25rem 0; text-align: left; vertical-align: top;
-  border-bottom: 1px solid #ddd; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
-/* Below this width a figure scrolls: shrunk further, its texts could not be read. */
-svg { max-width: 100%; min-width: 38rem; height: auto; }
-"""
+TEMPLATES = Path(__file__).parent / "templates" / "report"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart and the sentence that says what it shows."""
+
+    sentence: str
+    svg: Markup
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How the scores of a class lie."""
+
+    chart: Chart
+    ranges: Sequence[tuple[str, int]]  #: of points, and how many students are in each
+
+
+@dataclass(frozen=True)
+class NamedMistake:
+    """A mistake of the catalogue, and the students whose tests named it."""
+
+    id: str
+    sentence: str
+    students: Sequence[str]
 
 
 def write_report(
@@ -52,23 +72,21 @@ def write_report(
     counts = parts(graded)
     order = {cell: number for number, cell in enumerate(cells)}
     counts.sort(key=lambda part: order.get(part.cell, len(order)))
-    sections = [
-        f"<h1>{html.escape(assignment)}: how the class did</h1>",
-        f"<p>{html.escape(sentence(figures(results)))}</p>",
-        *([f"<p>{html.escape(deadline)}</p>"] if deadline else []),
-        *(_scores(graded) if graded else []),
-        *(_items(items(graded, cells)) if graded else []),
-        *(_parts(counts) if counts else []),
-        *_mistakes(mistakes(graded), len(graded)),
-        *_to_look_at(results),
-    ]
-    title = html.escape(f"{assignment}: report")
-    page = (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+    analysis = items(graded, cells) if graded else []
+    named = _named(mistakes(graded))
+    page = _template().render(
+        assignment=assignment,
+        summary=sentence(figures(results)),
+        deadline=deadline,
+        scores=_scores(graded) if graded else None,
+        items=analysis,
+        means=_means([item for item in analysis if item.tells]),
+        parts=counts,
+        mistakes=named,
+        frequencies=_frequencies(named, len(graded)),
+        to_look_at=_to_look_at(results),
     )
-    write_whole(path, page + "\n".join(sections) + "\n</main>\n</body>\n</html>\n")
+    write_whole(path, page)
 
 
 def histogram(scores: Sequence[float], most: float) -> tuple[list[str], list[int]]:
@@ -87,7 +105,22 @@ def histogram(scores: Sequence[float], most: float) -> tuple[list[str], list[int
     return labels, counts
 
 
-def _scores(graded: Sequence[Result]) -> list[str]:
+@functools.cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["number"] = lambda number: f"{number:g}"
+    environment.filters["percent"] = lambda share: f"{share:.0%}"
+    return environment.get_template("report.html.j2")
+
+
+def _scores(graded: Sequence[Result]) -> Scores:
     scores = [result.score for result in graded if result.score is not None]
     most = max(result.points for result in graded if result.points is not None)
     labels, counts = histogram(scores, most)
@@ -95,131 +128,35 @@ def _scores(graded: Sequence[Result]) -> list[str]:
         f"Scores of {len(scores)} students: from {min(scores):g} to {max(scores):g} of {most:g} "
         f"points, median {statistics.median(scores):g}, mean {statistics.mean(scores):.2f}."
     )
-    rows = [[label, str(count)] for label, count in zip(labels, counts, strict=True)]
-    return [
-        "<h2>Scores</h2>",
-        f"<p>{told} What waits to be read is not in them.</p>",
-        _wide(charts.columns(labels, counts, "points", told)),
-        _details("The same as a table", _table(["points", "students"], rows, "1")),
-    ]
+    chart = Chart(told, charts.columns(labels, counts, "points", told))
+    return Scores(chart, list(zip(labels, counts, strict=True)))
 
 
-def _items(found: Sequence[Item]) -> list[str]:
-    rows = [
-        [
-            item.cell,
-            f"{item.points:g}",
-            f"{item.mean:.0%}" if item.tells else "",
-            str(item.full),
-            str(item.none),
-            str(item.number),
-            str(item.waiting),
-            f"{item.discrimination:.2f}" if item.tells and item.discrimination is not None else "",
-        ]
-        for item in found
-    ]
-    told = (
-        "Discrimination is the correlation of a cell's score with the score in all others: near 0, "
-        "the cell does not tell who knows the rest. Answers that wait to be read are in no other "
-        "column; where they are half or more, mean and discrimination are empty."
-    )
-    counts = ["all points", "no point", "students", "to read"]
-    return [
-        "<h2>Cells</h2>",
-        *_means([item for item in found if item.tells]),
-        f"<p>{told}</p>",
-        _table(["cell", "points", "mean", *counts, "discrimination"], rows, "1234567"),
-    ]
-
-
-def _means(known: Sequence[Item]) -> list[str]:
+def _means(known: Sequence[Item]) -> Chart | None:
     if not known:
-        return []
+        return None
     hardest = min(known, key=lambda item: item.mean)
     told = f"The hardest cell is {hardest.cell}: {hardest.mean:.0%} of its points on average."
-    return [
-        f"<p>{html.escape(told)}</p>",
-        _wide(
-            charts.rows(
-                [item.cell for item in known],
-                [item.mean for item in known],
-                "mean share of the points, %",
-                told,
-            )
-        ),
-    ]
+    names, shares = [item.cell for item in known], [item.mean for item in known]
+    return Chart(told, charts.rows(names, shares, "mean share of the points, %", told))
 
 
-def _parts(counts: Sequence[PartCount]) -> list[str]:
-    rows = [
-        [
-            part.cell,
-            part.title,
-            str(part.passed),
-            str(part.number),
-            f"{part.passed / part.number:.0%}",
-        ]
-        for part in counts
-    ]
-    return [
-        "<h2>Parts of the tests</h2>",
-        _table(["cell", "part", "passed", "of", "share"], rows, "234"),
-    ]
-
-
-def _mistakes(found: dict[str, list[str]], number: int) -> list[str]:
-    if not found:
-        return ["<h2>Mistakes</h2>", "<p>The tests named no catalogued mistake.</p>"]
+def _named(found: dict[str, list[str]]) -> list[NamedMistake]:
     sentences = {mistake.id: mistake.sentence for mistake in catalogue()}
-    first, students = next(iter(found.items()))
-    told = f"The most frequent mistake is {first}: {len(students)} of {number} students."
-    rows = [
-        [mistake, sentences.get(mistake, ""), str(len(students)), ", ".join(students)]
-        for mistake, students in found.items()
-    ]
-    return [
-        "<h2>Mistakes</h2>",
-        f"<p>{html.escape(told)}</p>",
-        _wide(
-            charts.rows(
-                list(found),
-                [len(students) / number for students in found.values()],
-                "share of the students, %",
-                told,
-            )
-        ),
-        _table(["mistake", "what it is", "students", "who"], rows, "2"),
-    ]
+    return [NamedMistake(name, sentences.get(name, ""), found[name]) for name in found]
 
 
-def _to_look_at(results: Sequence[Result]) -> list[str]:
-    rows = [[result.student, result.status] for result in results if result.problem]
-    rows += [[result.student, remark] for result in results for remark in result.remarks]
-    if not rows:
-        return []
-    return ["<h2>To look at</h2>", _table(["student", "what"], rows, "")]
+def _frequencies(named: Sequence[NamedMistake], number: int) -> Chart | None:
+    if not named:
+        return None
+    first = named[0]
+    told = f"The most frequent mistake is {first.id}: {len(first.students)} of {number} students."
+    names = [mistake.id for mistake in named]
+    shares = [len(mistake.students) / number for mistake in named]
+    return Chart(told, charts.rows(names, shares, "share of the students, %", told))
 
 
-def _details(summary: str, content: str) -> str:
-    return f"<details><summary>{html.escape(summary)}</summary>{content}</details>"
-
-
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], numbers: str) -> str:
-    """Return a table; `numbers` has the positions of the columns that hold numbers."""
-
-    def line(cells: Sequence[str], tag: str) -> str:
-        scope = ' scope="col"' if tag == "th" else ""
-        kinds = [' class="n"' if str(place) in numbers else "" for place in range(len(cells))]
-        return "".join(
-            f"<{tag}{scope}{kind}>{html.escape(cell)}</{tag}>"
-            for cell, kind in zip(cells, kinds, strict=True)
-        )
-
-    body = "".join(f"<tr>{line(row, 'td')}</tr>" for row in rows)
-    head = f"<thead><tr>{line(headings, 'th')}</tr></thead>"
-    return _wide(f"<table>{head}<tbody>{body}</tbody></table>")
-
-
-def _wide(content: str) -> str:
-    """Return what scrolls in itself where the page is narrower."""
-    return f'<div class="wide" tabindex="0">{content}</div>'
+def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:
+    """Return what somebody has to look at, each with the student."""
+    found = [(result.student, result.status) for result in results if result.problem]
+    return found + [(result.student, remark) for result in results for remark in result.remarks]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from playwright.sync_api import expect
@@ -34,6 +35,17 @@ ACTIVE = """
 [click](javascript:document.body.dataset.taken='by-a-link')
 """
 
+#: In a text cell of the same learner, above the tests. As it stands, it lies over the window
+#: unseen, and a click on it gives all points for the tests named in it.
+NAMED = """<div class="nbgrader_cell">
+<span id="softmax-tests"></span><span id="attention-tests"></span>
+<a class="full-credit modal-backdrop fade" href="#x">this lies over the window</a>
+<input class="score tabbable"><b class="score tabbable" tabindex="1" name="in-words">b</b>
+</div>
+
+## softmax-tests
+"""
+
 
 @pytest.fixture(scope="module")
 def course(root, tmp_path_factory) -> Path:
@@ -50,6 +62,10 @@ def course(root, tmp_path_factory) -> Path:
         file.write(ACTIVE)  # the answer in words stands last
     released = generate(ASSIGNMENT, folder / "released")
     write_class(released, answers, folder / "submitted")
+    submitted = folder / "submitted" / HOSTILE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    notebook = nbformat.read(submitted, as_version=4)
+    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(NAMED))
+    nbformat.write(notebook, submitted)
     later = folder / "later"
     shutil.move(folder / "submitted" / NEW, later / NEW)
     done = subprocess.run(
@@ -131,12 +147,43 @@ def test_an_answer_in_words_gets_its_points(address, page, course):
     assert [entry.scores.get("in-words") for entry in entries.values()].count(1.5) == 1
 
 
-def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
+def open_hostile(address, page, course) -> None:
+    """Open the hostile learner's submission in formgrader."""
     page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
     with Gradebook(reading.sqlite_url(course)) as book:
         submission = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, HOSTILE).id
     page.goto(f"{address}/formgrader/submissions/{submission}/?index=0")
     expect(page.locator("input.score").first).to_be_visible()
+
+
+def scores_of_hostile(course) -> dict[str, float]:
+    return reading.entries(reading.sqlite_url(course), ASSIGNMENT)[HOSTILE].scores
+
+
+def test_a_text_does_not_take_the_clicks_and_points_of_the_page(address, page, course):
+    before = scores_of_hostile(course)
+    open_hostile(address, page, course)
+    text = page.locator(".rendered_html", has_text="this lies over the window")
+    expect(text).to_be_visible()
+    assert text.locator("[id], [class], [name], [tabindex], input").count() == 0
+    tests = page.locator("input.score").evaluate_all("inputs => inputs.map(input => input.id)")
+    assert set(before) | {"in-words"} == set(tests)
+    assert page.locator(".score").count() == page.locator(".full-credit").count() == len(tests)
+
+    saved = []
+    page.on("request", lambda request: saved.append(request.url) if request.method == "PUT" else 0)
+    for x, y in ((3, 450), (1290, 450), (650, 890)):  # the margins, where nothing is to be clicked
+        page.mouse.click(x, y)
+    text.locator("a").first.click()
+    with page.expect_response(lambda response: response.request.method == "PUT"):
+        page.locator("input.score#softmax-tests").fill("0.5")
+        page.keyboard.press("Tab")
+    assert len(saved) == 1
+    assert scores_of_hostile(course) == before | {"softmax-tests": 0.5}
+
+
+def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
+    open_hostile(address, page, course)
     answer = page.locator(".nbgrader_cell", has_text="click").locator(".rendered_html")
     expect(answer).to_be_visible()
     assert answer.locator("script, svg, [onerror], [onload], a[href^=javascript]").count() == 0

@@ -10,15 +10,22 @@ from html.parser import HTMLParser
 
 import nbformat
 import pytest
+from nbconvert.filters import Highlight2HTML, ansi2html
 from nbgrader.utils import is_solution
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook.reading import Entry
 from grader.judging.assignment_source import read_source
 from grader.reporting.feedback import write_feedback
-from grader.reporting.feedback_page import POLICY, digest_of, feedback_job, settings_of
+from grader.reporting.feedback_page import (
+    FORMGRADER,
+    POLICY,
+    digest_of,
+    feedback_job,
+    settings_of,
+)
 from grader.reporting.results import Result
-from grader.reporting.sanitizer import TAGS, TooDeep, sanitised
+from grader.reporting.sanitizer import CLASSES_OF_A_TEXT, TAGS, TooDeep, sanitised, shown_text
 
 ASSIGNMENT = "dot-products"
 SOURCE = read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
@@ -89,7 +96,7 @@ class _Finder(HTMLParser):
 def problems(page: str) -> list[str]:
     """Return what of a page's body is active or asks another host."""
     finder = _Finder()
-    finder.feed(page[page.index("<body") :] if "<body" in page[1:] else page)
+    finder.feed(page.partition("<body>")[2] or page)
     finder.close()
     return finder.problems
 
@@ -114,14 +121,91 @@ def test_nothing_active_is_left(piece):
         '<a href="https://example.org">a</a>',
         '<a href="#top">a</a>',
         '<table><thead><tr><th scope="col">a</th></tr></thead></table>',
-        "<details open><summary>a</summary>b</details>",
+        '<details open=""><summary>a</summary>b</details>',
         '<span class="ansi-red-fg">a</span>',
-        '<p style="text-align: center;">a</p>',
+        '<p style="text-align:center">a</p>',
         "<pre>expected shape (1, 3), got (3, 1). 1 &lt; 2 &amp; 3</pre>",
     ],
 )
 def test_what_only_shows_stays(piece):
     assert sanitised(piece) == piece
+
+
+#: Each with what is left of it where a learner wrote it.
+NAMED = {
+    '<div class="nbgrader_cell"><span id="score-matrix-tests"></span>'
+    '<a class="full-credit modal-backdrop fade" href="#x"></a></div>': (
+        '<div><span></span><a rel="noopener noreferrer" href="#x"></a></div>'
+    ),
+    '<b class="highlight tabbable">a</b>': '<b class="highlight">a</b>',
+    '<b class="SCORE&#32;Ansi-bold comment">a</b>': "<b>a</b>",
+    '<a name="top">a</a>': '<a rel="noopener noreferrer">a</a>',
+    '<img name="getElementById" id="submission_id">': "<img>",
+    '<div tabindex="1" accesskey="s" contenteditable data-toggle="modal" hidden>a</div>': (
+        "<div>a</div>"
+    ),
+    '<label for="softmax-tests">a</label><output form="x" for="y">b</output>': "ab",
+    '<div itemid="a" slot="b" part="c" is="d" popover="auto">a</div>': "<div>a</div>",
+    '<p style="position:fixed;inset:0;z-index:9;opacity:0;color:red">a</p>': (
+        '<p style="color:red">a</p>'
+    ),
+}
+
+
+@pytest.mark.parametrize(("piece", "left"), NAMED.items())
+def test_what_a_learner_wrote_has_no_name_of_the_pages(piece, left):
+    assert shown_text(piece) == left
+
+
+def test_a_headings_name_goes_as_well():
+    assert shown_text('<h2 id="softmax-tests">softmax-tests</h2>') == "<h2>softmax-tests</h2>"
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(f"\x1b[{code}ma\x1b[0m" for code in (1, 4, 7, *range(30, 38), *range(90, 98))),
+        *(f"\x1b[{code}ma\x1b[0m" for code in (*range(40, 48), *range(100, 108))),
+    ],
+    ids=repr,
+)
+def test_colours_of_a_terminal_stay(piece):
+    coloured = ansi2html(piece)
+    assert 'class="ansi-' in coloured
+    assert shown_text(coloured) == coloured
+
+
+def test_colours_of_code_stay():
+    coloured = Highlight2HTML()("@f\ndef g(x: int): return f'{x!r}' + 'a\\n' @ 0x1 # b")
+    classes = re.findall(r'<span class="(\w+)"', coloured)
+    assert len(set(classes)) > 8
+    assert re.findall(r'<span class="(\w+)"', shown_text(coloured)) == classes
+
+
+def test_no_class_that_stays_is_one_of_formgraders():
+    """Those by which its script and its pages find or dress an element."""
+    theirs = set()
+    for path in [*(FORMGRADER / "static/js").glob("*.js"), *FORMGRADER.rglob("formgrade/*.j2")]:
+        text = path.read_text(encoding="utf-8")
+        theirs |= set(re.findall(r"""\.([a-zA-Z][\w-]*)["' ,:)]""", text))
+        for names in re.findall(r'class="([^"]*)"', text):
+            theirs |= set(names.split())
+    assert {"nbgrader_cell", "full-credit", "tabbable", "score", "comment"} <= theirs
+    assert theirs & CLASSES_OF_A_TEXT == set()
+
+
+@pytest.mark.parametrize(
+    ("piece", "left"),
+    [
+        ("<math><mi>x</mi><mo>=</mo><mn>1</mn></math>", "x=1"),
+        ("<SVG viewBox='0 0 9 9'><text>a <b>curve</b></text></SVG> below", "a <b>curve</b> below"),
+        ("$a &lt; b$ and $x^2$", "$a &lt; b$ and $x^2$"),
+        ("add the <mask>, then a <b>softmax</b>.", "add the , then a <b>softmax</b>."),
+        ("<annotation-xml>a</annotation-xml><font-face>b<iframe>c<textarea>d", "abcd"),
+    ],
+)
+def test_the_words_in_tags_that_do_not_stay_do(piece, left):
+    assert sanitised(piece) == shown_text(piece) == left
 
 
 @pytest.mark.parametrize("piece", ["<script></script>", "<!--", "</p>", "&", "<"])
@@ -216,6 +300,25 @@ def test_a_page_of_active_answers_is_not_active(page):
     assert f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">' in page
     assert re.findall(r"(?:@import|url\()\s*['\"]?(?:https?:)?//", page) == []
     assert "@font-face" not in page
+
+
+@pytest.mark.parametrize("kind", ["a text cell", "text/html", "text/markdown", "a raw cell"])
+def test_a_learners_names_are_not_in_a_page(kind):
+    payload = "".join(NAMED)
+    if kind == "a text cell":
+        cell = nbformat.v4.new_markdown_cell(f"{payload}\n\n## softmax-tests\n\nlearner's words")
+    elif kind == "a raw cell":
+        cell = nbformat.v4.new_raw_cell(f"{payload} learner's words")
+    else:
+        output = nbformat.v4.new_output("display_data", {kind: f"{payload} learner's words"})
+        cell = nbformat.v4.new_code_cell("x", outputs=[output])
+    page = feedback_job(job(notebook=nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))))
+    body = page.partition("<body>")[2]
+    assert "learner's words" in body
+    names = {"nbgrader_cell", "score-matrix-tests", "full-credit", "modal-backdrop", "tabbable"}
+    names |= {"getElementById", "submission_id", 'id="softmax-tests"', "position", 'tabindex="1"'}
+    assert {name for name in names if name in body} == set()
+    assert body.count('name="top"') == 1
 
 
 def test_a_page_tells_scores_findings_comments_and_remarks(page):

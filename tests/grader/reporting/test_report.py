@@ -72,7 +72,8 @@ def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(
 
     def row(results) -> list[str]:
         write_report("dot-products", results, path)
-        line = re.search(r"<tr><td>in-words</td>.*?</tr>", path.read_text(encoding="utf-8"))[0]
+        page = path.read_text(encoding="utf-8")
+        line = re.search(r"(?s)<tr>\s*<td>in-words</td>.*?</tr>", page)[0]
         return re.findall(r"<td[^>]*>(.*?)</td>", line)[1:]
 
     # Points, mean, all points, no point, students, to read, discrimination.
