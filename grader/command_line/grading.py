@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from grader.course import graded_cells
 from grader.reporting.export import write_csv
-from grader.reporting.feedback import write_feedback
 from grader.reporting.results import Result, results
 from grader.running.pipeline import Run, Workers, autograde, local_workers
 
@@ -35,6 +34,9 @@ def grade(
     progress : callable
         Takes a line for each submission and each page that is done.
     """
+    # Pages take much to import, which no other command of `grader` needs.
+    from grader.reporting.feedback import write_feedback
+
     students = autograde(run, workers or local_workers(run), progress)
     found = results(run.db_url, run.into, run.assignment, students)
     without = write_feedback(run.assignment, run.into, found, progress=progress)

@@ -4,6 +4,7 @@ Python is started so that it looks into no folder of ours (see `grader.sandbox.w
 folders that it may import from are told here, and are the same inside the sandbox and outside.
 """
 
+import gc
 import json
 import sys
 
@@ -12,6 +13,7 @@ if __name__ == "__main__":
     sys.argv[1:] = []
     sys.path += [folder for folder in settings["path"] if folder not in sys.path]
 
+    gc.disable()  # nothing that is imported is garbage; `main` turns it on again
     from grader.sandbox.inside.zygote import main
 
     main(control, settings)

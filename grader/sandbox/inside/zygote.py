@@ -39,6 +39,7 @@ def main(control: int, settings: dict[str, Any]) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
     gc.collect()
     gc.freeze()
+    gc.enable()
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
