@@ -60,7 +60,8 @@ serve: book ## Serve the book on this machine; PORT=8000.
 .PHONY: test
 test: environment ## Run all tests; PYTEST=… adds options.
 	@tools/system_packages test
-	@$(one_blas_thread) $(python) -m pytest --numprocesses=auto --dist=loadgroup $(PYTEST)
+	@$(one_blas_thread) $(python) -m pytest --numprocesses=auto --dist=loadgroup \
+		--no-loadscope-reorder $(PYTEST)
 
 .PHONY: lint
 lint: environment ## Check style, types, spelling, prose, and that notebooks hold no outputs.

@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
+from tests import side_by_side
 from tools.chromium import FLAGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,13 +49,24 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
     return Build(run.returncode, plain, output / "_build" / "html")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file's tests together, when tests run side by side, where they share a server."""
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist may be left out
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return how many processes `--numprocesses=auto` stands for, unless a variable says so."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    return side_by_side.processes()
+
+
+# Outermost: pytest-xdist reads the marks, and pytest gathers tests by the parameters of fixtures.
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Say which tests stay together when they run side by side, and which begin first."""
     for item in items:
-        room = item.path.relative_to(ROOT).parts[:2]
-        if room in (("tests", "end_to_end"), ("tests", "grader")):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        if group := side_by_side.group_of(item.nodeid, parameters):
+            item.add_marker(pytest.mark.xdist_group(group))
+    yield
+    items.sort(key=lambda item: side_by_side.rank(item.nodeid))
 
 
 @pytest.fixture(scope="session")

@@ -58,10 +58,6 @@ LARGE = [
 ]
 
 
-# One process asks for all of them, and two judge.
-pytestmark = pytest.mark.xdist_group("odd submissions")
-
-
 @pytest.fixture(scope="module")
 def courts():
     """Two, which judge at the same time."""

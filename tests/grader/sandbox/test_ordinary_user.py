@@ -6,21 +6,66 @@ import os
 import pwd
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
 
-import numpy as np
 import pytest
 
+from grader.sandbox.bubblewrap import find_bubblewrap
 from tests.grader.sandbox.probes import BOMB, MANY_GREEDY, ROOT, need_bubblewrap
 
+BECOME = """
+import os, sys
+number, *command = sys.argv[1:]
+os.setgroups([])
+os.setgid(int(number))
+os.setuid(int(number))
+os.execv(command[0], command)
+"""
 
-def _run_as(user: pwd.struct_passwd, python: str, program: str) -> subprocess.CompletedProcess:
+
+def may_be_entered(folder: Path) -> bool:
+    """Say whether everybody may open what stands in a folder."""
+    return bool(folder.stat().st_mode & 0o001)
+
+
+def ways_to(
+    paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered
+) -> Iterator[str]:
+    """Yield bubblewrap's arguments that open the way to paths for everybody.
+
+    A folder that only root may enter is covered by an empty one, and what is needed of it is
+    mounted there again, in its old place.
+    """
+    closed = {
+        path: [folder for folder in [*reversed(path.parents), path] if not is_open(folder)]
+        for path in paths
+    }
+    covered = {folders[0] for folders in closed.values() if folders}
+    for folder in sorted(covered):
+        yield from ("--perms", "0755", "--tmpfs", str(folder))
+    for path, folders in sorted(closed.items()):
+        for shown in path.iterdir() if path in folders else [path] if folders else []:
+            below = [above for above in reversed(shown.parents) if folders[0] in above.parents]
+            for above in below:
+                yield from ("--dir", str(above))
+            yield from ("--ro-bind", str(shown), str(shown))
+
+
+def run_as_ordinary_user(program: str) -> subprocess.CompletedProcess:
+    """Run a program in a Python like this one, as a user whom nobody else is."""
+    python = os.path.realpath(sys.executable)
     packages = [folder for folder in sys.path if folder.endswith("-packages")]
+    needed = {Path(python).parent, Path(os.path.realpath(sys.base_prefix)), ROOT}
+    needed |= {Path(folder) for folder in packages}
+    whole = [path for path in needed if not needed & {*path.parents}]
+    taken = {user.pw_uid for user in pwd.getpwall()}
+    number = next(number for number in count(54_321) if number not in taken)
+    become = [python, "-I", "-S", "-c", BECOME, str(number)]
     return subprocess.run(
-        ["/usr/bin/env", python, "-c", program],
-        user=user.pw_uid,
-        group=user.pw_gid,
-        extra_groups=[],
-        cwd="/",
+        [find_bubblewrap(), "--dev-bind", "/", "/", *ways_to(whole), "--chdir", "/", "--"]
+        + [*become, python, "-c", program],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join([*packages, str(ROOT)])},
         capture_output=True,
         text=True,
@@ -28,19 +73,23 @@ def _run_as(user: pwd.struct_passwd, python: str, program: str) -> subprocess.Co
     )
 
 
-def ordinary_python() -> tuple[pwd.struct_passwd, str]:
-    """Return an ordinary user and a Python like this one that he may start; else skip."""
-    if os.getuid() != 0:
-        pytest.skip("the other tests run as an ordinary user already")
-    here = f"{sys.version_info.major}.{sys.version_info.minor}"
-    for python in (os.path.realpath(sys.executable), f"/usr/bin/python{here}"):
-        for user in pwd.getpwall():
-            if user.pw_uid < 1000 or user.pw_name == "nobody":
-                continue
-            program = f"open({np.__file__!r}); open({__file__!r})"
-            if _run_as(user, python, program).returncode == 0:
-                return user, python
-    pytest.skip("no ordinary user here may start a Python with these packages")
+def test_what_only_root_may_enter_is_covered_and_what_is_needed_of_it_is_shown(tmp_path):
+    home, course, python = (tmp_path / name for name in ("home", "course", "home/own/python"))
+    for folder in (python, course / "grader"):
+        folder.mkdir(parents=True)
+    covers = ["--perms", "0755", "--tmpfs"]
+    found = ways_to([python, course, Path("/usr")], lambda folder: folder not in (home, course))
+    assert [*found] == [
+        *(*covers, str(course), *covers, str(home)),
+        *("--ro-bind", str(course / "grader"), str(course / "grader")),
+        *("--dir", str(home / "own"), "--ro-bind", str(python), str(python)),
+    ]
+
+
+def test_only_the_last_letters_of_a_mode_are_for_everybody(tmp_path):
+    for mode, entered in ((0o770, False), (0o701, True), (0o704, False)):
+        tmp_path.chmod(mode)
+        assert may_be_entered(tmp_path) is entered
 
 
 AS_USER = f"""
@@ -64,8 +113,10 @@ with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=1
 
 
 def test_an_ordinary_user_can_grade_as_safely():
+    if os.getuid() != 0:
+        pytest.skip("the other tests run as an ordinary user already")
     need_bubblewrap()
-    ran = _run_as(*ordinary_python(), AS_USER)
+    ran = run_as_ordinary_user(AS_USER)
     # A course that lies below /tmp is seen there, without anything else.
     below = ROOT.relative_to("/tmp").parts[:1] if ROOT.is_relative_to("/tmp") else ()
     assert ran.stdout.splitlines() == [
