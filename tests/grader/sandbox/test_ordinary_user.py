@@ -30,9 +30,7 @@ def may_be_entered(folder: Path) -> bool:
     return bool(folder.stat().st_mode & 0o001)
 
 
-def ways_to(
-    paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered
-) -> Iterator[str]:
+def ways_to(paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered) -> Iterator[str]:
     """Yield bubblewrap's arguments that open the way to paths for everybody.
 
     A folder that only root may enter is covered by an empty one, and what is needed of it is
