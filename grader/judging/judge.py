@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import io
@@ -215,6 +216,7 @@ def seed_of(submitted: bytes) -> int:
     return int.from_bytes(hashlib.sha256(submitted).digest()[:4], "big")
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions that a grade depends on."""
     found = {name: importlib.metadata.version(name) for name in ("attn_lib", "numpy", "nbgrader")}
