@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import io
@@ -240,6 +241,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
     )
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions that a grade depends on."""
     found = {name: importlib.metadata.version(name) for name in ("attn_lib", "numpy", "nbgrader")}

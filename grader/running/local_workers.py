@@ -128,6 +128,8 @@ class LocalWorkers:
     def __exit__(self, *_: object) -> None:
         self._starting.join()
         for worker in self._workers:
+            worker.pipe.close()  # so that all of them end side by side
+        for worker in self._workers:
             worker.stop()
         self._workers = []
 
