@@ -36,7 +36,7 @@ ODD = {
     "an array of many axes": np.zeros((1,) * 30),
     "an array of eighty bits": np.frombuffer(bytes(8) + b"\xff\x7f" + bytes(6), np.longdouble),
     "a complex array": np.full(3, 1j),
-    "an object": Opaque.named("ndarray"),
+    "an object": Opaque("ndarray"),
     "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
     "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
 }
