@@ -166,7 +166,7 @@ class Live:
 
 
 def _not_looked_at(reason: str) -> Opaque:
-    return Opaque.named(f"object not looked at: {reason}")
+    return Opaque(f"object not looked at: {reason}")
 
 
 def _late(begun: float, seconds: float) -> str:
@@ -187,7 +187,3 @@ class _Elsewhere(StandIn):
 
     def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
         return self.live.observe(self.name, args, own_work=own_work)
-
-
-#: What messages to a learner call it.
-_Elsewhere.__name__ = "function"

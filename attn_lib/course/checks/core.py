@@ -21,6 +21,7 @@ from attn_lib.course.checks.drawings import (
 )
 from attn_lib.course.checks.ledger import Ledger
 from attn_lib.course.checks.observation import shapes_of
+from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
@@ -298,7 +299,7 @@ class Checks:
         if not isinstance(drawing, Drawing):
             return self._ledger.record(
                 name,
-                f"expected the Axes that it drew into, got {type(drawing).__name__}. "
+                f"expected the Axes that it drew into, got {type_name(drawing)}. "
                 "Is there a `return ax`?",
             )
         if lines is None and image is None and logarithmic is None and not labelled:

@@ -13,6 +13,7 @@ from attn_lib.course.checks.comparison import difference, result_of, tolerance_f
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
 from attn_lib.course.checks.events import Asked, Compared, Found, Reported, tell
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
+from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part, report
 from attn_lib.course.targets import TARGETS
 
@@ -74,7 +75,7 @@ class Ledger:
         if not found:
             return None
         if not isinstance(function, StandIn) and not callable(function):
-            self.record(name, f"expected a function, got {type(function).__name__}.")
+            self.record(name, f"expected a function, got {type_name(function)}.")
             return None
         observation = observe(function, args, own_work=own_work)
         if not observation.problem:

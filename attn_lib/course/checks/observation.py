@@ -20,6 +20,7 @@ import numpy as np
 
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
+from attn_lib.course.checks.remote import Remote
 
 #: The folders of attn_lib whose functions a learner may call. All others hold answers.
 HELPS = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
@@ -55,11 +56,13 @@ class Observation:
     stopped: bool = False  #: whether the person at the keyboard interrupted it
 
 
-class StandIn(ABC):
+class StandIn(Remote, ABC):
     """A function that lives elsewhere: checks call it through `observe`.
 
     The judge's namespace holds these in place of a learner's functions.
     """
+
+    type_name = "function"
 
     @abstractmethod
     def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:

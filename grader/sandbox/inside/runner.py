@@ -69,7 +69,7 @@ class _Answers:
             why = "takes too long to look at"
         except BaseException as error:  # a learner's object may raise anything when it is read
             why = f"raises {type(error).__name__} when looked at"
-        return reply(Opaque.named(f"object that {why}"))
+        return reply(Opaque(f"object that {why}"))
 
     def observe(self, reply: Reply, name: str, args: Sequence[Any], own_work: bool) -> bytes:
         self._shell.collect(self._limits)  # what a function prints is not kept

@@ -58,7 +58,7 @@ def test_a_value_comes_back(either):
     )
     np.testing.assert_array_equal(either.value("a"), [0, 1, 2])
     assert either.value("b") == {"x": (1, [2.5, None])}
-    assert either.value("c") == Opaque.named("set")
+    assert either.value("c") == Opaque("set")
     assert either.value("nothing") is None
 
 
