@@ -42,7 +42,7 @@ def save(model: Transformer, path: Path | str) -> None:
     if path.suffix != ".npz":
         raise ValueError(f"save: expected a path that ends in .npz, got {path}.")
     config = np.array(json.dumps(model.config._asdict()))
-    np.savez_compressed(path, allow_pickle=False, config=config, **model.parameters)
+    np.savez_compressed(path, config=config, **model.parameters)
 
 
 def load(path: Path | str) -> Transformer:
