@@ -48,7 +48,7 @@ class Gives(StandIn):
     def __init__(self, *results: object) -> None:
         self.results = list(results)
 
-    def observe(self, args, *, own_work=True) -> Observation:
+    def call(self, args, *, own_work=True) -> Observation:
         self.results.append(self.results.pop(0))
         return Observation(self.results[-1])
 
@@ -81,7 +81,7 @@ def test_a_condition_is_not_asked_of_what_has_another_form():
     check.holds("rows", lambda rows: rows.shape == (5, 0), "there are five.")
     assert asked == []
     first, second = check.parts
-    assert [result.message for result in first.results] == [
+    assert [result.message for result in first.findings] == [
         "expected shape (4,), got (5, 0).",
         "it is negative.",
     ]
@@ -98,7 +98,7 @@ def test_messages_name_the_type_of_what_could_not_cross():
     check.drawing("function", labelled=True)
     check.value("itself", expected=3.0)
     (part,) = check.parts
-    assert [result.message.partition(" Is")[0] for result in part.results] == [
+    assert [result.message.partition(" Is")[0] for result in part.findings] == [
         "expected 2 numbers, got generator.",
         "expected a function, got generator.",
         "expected a number, got generator.",

@@ -115,10 +115,10 @@ def test_a_drawing_and_an_observation_come_back():
     curve = Curve("a", np.arange(3.0), np.ones(3))
     drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),))
     back = there_and_back(Observation(drawing, "", False, False))
-    assert back.result.curves[0].label == "a"
-    np.testing.assert_array_equal(back.result.curves[0].x, curve.x)
-    np.testing.assert_array_equal(back.result.images[0], np.eye(2))
-    assert (back.result.x_scale, back.problem) == ("log", "")
+    assert back.returned.curves[0].label == "a"
+    np.testing.assert_array_equal(back.returned.curves[0].x, curve.x)
+    np.testing.assert_array_equal(back.returned.images[0], np.eye(2))
+    assert (back.returned.x_scale, back.problem) == ("log", "")
 
 
 @pytest.mark.parametrize(
