@@ -7,6 +7,9 @@ import os
 #: Files with tests that share nothing that is costly to make: each is run wherever there is room.
 APART = ("tests/book/test_build.py",)
 
+#: Folders with files that share one result.
+TOGETHER = ("tests/exercises/mutation",)
+
 #: By file, the parameter that parts its tests into groups: each value makes what it needs anew.
 PARTED_BY = {
     "tests/book/test_pages.py": "name",
@@ -56,6 +59,7 @@ def group_of(node_id: str, parameters: dict[str, object]) -> str | None:
         if path.startswith(folder):
             parted_by = parameter
     part = parameters.get(parted_by)
+    path = next((folder for folder in TOGETHER if path.startswith(f"{folder}/")), path)
     # What a page shows is no part of a name; the page is.
     part = getattr(part, "page", part)
     return path if part is None else f"{path} {part}"
