@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import ceil
 
 #: Files with tests that share nothing that is costly to make: each is run wherever there is room.
 APART = ("tests/book/test_build.py",)
@@ -74,6 +75,6 @@ def rank(node_id: str) -> int:
 
 
 def processes() -> int:
-    """Return how many processes to run tests in: two a core, since one of them often waits."""
+    """Return how many processes to run tests in: three for two cores, since one often waits."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return 2 * (cores or 1)
+    return ceil(1.5 * (cores or 1))

@@ -71,9 +71,9 @@ def test_every_path_that_is_named_exists(root):
         assert not test or f"def {test}(" in (root / path).read_text(encoding="utf-8")
 
 
-def test_two_processes_a_core(monkeypatch):
+def test_three_processes_for_two_cores(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 4, 5}, raising=False)
-    assert side_by_side.processes() == 6
+    assert side_by_side.processes() == 5
     monkeypatch.delattr("os.sched_getaffinity")
     monkeypatch.setattr("os.cpu_count", lambda: None)
     assert side_by_side.processes() == 2
