@@ -5,14 +5,14 @@ SHELL := bash
 .DEFAULT_GOAL := help
 
 python := .venv/bin/python
-# For commands that keep every core busy by themselves: more threads would wait for each other.
+# For commands that keep every core busy already, where more threads would only compete.
 one_blas_thread := OPENBLAS_NUM_THREADS=1
 run_if_changed := $(python) tools/run_if_changed.py
 PORT ?= 8000
 
-# What each result is made from; a change in any of them makes it again.
+# The inputs of each target. A change in any of them makes the target again.
 environment_inputs := requirements.txt pyproject.toml
-# The book tells what the exercises ask for. Learners edit those, so their source stands for them.
+# The book describes the exercises. Learners edit exercises/, so the book depends on solutions/.
 book_inputs := book attn_lib _config.yml _toc.yml $(wildcard solutions) $(environment_inputs)
 class_inputs := solutions grader attn_lib tests/sample_class nbgrader_config.py \
 	$(environment_inputs)
@@ -29,7 +29,7 @@ course: book exercises class ## Make everything: environment, book, exercises, g
 environment: ## Make .venv from the lock, unless it is up to date.
 	@tools/environment
 
-# The gate starts from nothing: over an old _build, jupyter-book forgives a failed cell.
+# Starts from an empty _build: with an old one, jupyter-book ignores a cell that failed before.
 .PHONY: book
 book: environment ## Build the book, warnings as errors, unless it is up to date.
 	@$(run_if_changed) _build --makes _build/html/index.html --from $(book_inputs) \
@@ -77,5 +77,5 @@ lock: ## Remake requirements.txt from pyproject.toml; UPGRADE=--upgrade raises t
 	@tools/lock $(UPGRADE)
 
 .PHONY: clean
-clean: ## Remove all that make has made, .venv included.
+clean: ## Remove everything that make has made, including .venv.
 	rm -rf .venv _build _class dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -1,11 +1,11 @@
-"""Time attn_lib's attention beside a textbook NumPy version and PyTorch's on this machine.
+"""Compare the time of attn_lib's attention with a textbook NumPy version and with PyTorch.
 
     .venv/bin/python benchmarks/attention.py            # print the table
-    .venv/bin/python benchmarks/attention.py --write    # and put it into benchmarks/RESULTS.md
+    .venv/bin/python benchmarks/attention.py --write    # and write it to benchmarks/RESULTS.md
 
-PyTorch is timed where it can be imported (`pip install torch`, the CPU build). All take the
-same inputs and two cores, in turn, with a pause between. The fastest call of each counts: what
-else runs on the computer only adds time.
+PyTorch is timed if it can be imported (`pip install torch`, the CPU build). All versions get the
+same inputs and two cores, and take turns with a pause between them. The fastest call of each
+counts, because other programs on the computer can only add time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from datetime import date
 from pathlib import Path
 
 THREADS = 2
-# Before NumPy is imported: its BLAS starts one thread for each core it finds.
+# Set before NumPy is imported, because its BLAS starts one thread for each core it finds.
 if hasattr(os, "sched_setaffinity"):
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:THREADS])
 
@@ -40,18 +40,18 @@ except ImportError:
 RESULTS = Path(__file__).with_name("RESULTS.md")
 SHAPES = [(4, 8, 100, 64), (1, 8, 1024, 64), (1, 8, 2048, 64), (1, 4, 4096, 64), (1, 1, 32768, 64)]
 LONG = 32768  # positions
-#: Scores computed in one turn. After a pause the cores take some milliseconds to be awake, so a
-#: turn of one short call would time that.
+#: Number of scores to compute in one turn. After a pause the cores take some milliseconds
+#: to wake up, and a turn of one short call would measure mostly that.
 SCORES_IN_A_TURN = 2**24
 PAUSE = 0.1  # seconds
 ROUNDS = 7
 ROUNDS_OF_LONG_SEQUENCES = 1  # some seconds a call
-# The textbook and the dense form hold the weights several times over.
-LARGEST_DENSE_WEIGHTS = 2**30  # bytes
+# The textbook version and the dense form hold several copies of the weights.
+MAX_DENSE_WEIGHTS = 2**30  # bytes
 
 
 def textbook(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> np.ndarray:
-    """The formula in five lines of NumPy, as a course writes it on its first page."""
+    """Compute attention by the formula, in five lines of NumPy, as a textbook does."""
     scores = q @ k.swapaxes(-1, -2) / np.sqrt(np.float32(q.shape[-1]))
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
@@ -60,10 +60,11 @@ def textbook(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> np.nd
 
 
 def limit(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> Callable[[], None]:
-    """Both products and the exponentials alone: what no streaming form in NumPy can do without.
+    """Return a function that computes only both products and the exponentials.
 
-    They are computed in the blocks of `attn_lib.streaming`, on all cores, into memory that is
-    there already. Nothing is masked, summed or divided.
+    Every streaming form in NumPy needs at least these, so their time is a lower limit. They are
+    computed in the blocks of `attn_lib.streaming`, on all cores, into preallocated memory. Nothing
+    is masked, summed or divided.
     """
     *batch, n, d = q.shape
     n_heads = math.prod(batch)
@@ -97,9 +98,9 @@ def limit(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> Callable
 
 
 def contestants(shape: tuple[int, ...], causal: bool) -> dict[str, Callable[[], object]]:
-    """All that can compute this shape, on the same inputs, and the limit.
+    """Return every version that can compute this shape, and the limit, all on the same inputs.
 
-    All but the limit give the same numbers.
+    All versions except the limit give the same numbers.
     """
     rng = np.random.default_rng(0)
     q, k, v = (rng.standard_normal(shape, dtype=np.float32) for _ in range(3))
@@ -111,7 +112,7 @@ def contestants(shape: tuple[int, ...], causal: bool) -> dict[str, Callable[[], 
 
     batch, heads, n, _ = shape
     functions = {}
-    if weights_bytes(batch * heads, n, n) <= LARGEST_DENSE_WEIGHTS:
+    if weights_bytes(batch * heads, n, n) <= MAX_DENSE_WEIGHTS:
         functions |= {"textbook": lambda: textbook(q, k, v, causal), "dense": ours("dense")}
     functions |= {"streaming": ours("streaming"), "auto": ours("auto")}
     if torch is not None:
@@ -125,7 +126,7 @@ def contestants(shape: tuple[int, ...], causal: bool) -> dict[str, Callable[[], 
 
 
 def measure() -> str:
-    """Return both tables, times and memory, in Markdown."""
+    """Return two Markdown tables: times and memory."""
     times, memory = [], []
     for shape in SHAPES:
         for causal in (False, True):
@@ -193,7 +194,7 @@ def ratio(ours: float, theirs: float | None) -> str:
 
 
 def machine() -> str:
-    """Return what the times depend on, as a Markdown list."""
+    """Return the hardware and software that the times depend on, as a Markdown list."""
     configuration = np.show_config(mode="dicts")
     blas = configuration["Build Dependencies"]["blas"]
     lines = {
@@ -223,20 +224,20 @@ def processor() -> str:
 
 
 INTRODUCTION = """\
-# attn_lib's attention beside PyTorch's
+# attn_lib's attention compared with PyTorch's
 
-Written by `benchmarks/attention.py --write`. float32; the fastest call of {rounds} rounds
-({few_rounds} from {long} positions on) in which all versions take turns on the same inputs, with a
-pause of {pause} s before each and so many calls in a turn that it computes at least {scores:,}
-scores.
+Written by `benchmarks/attention.py --write`. All numbers are float32. In each of {rounds} rounds
+({few_rounds} from {long} positions on) all versions take turns on the same inputs, with a pause of
+{pause} s before each turn. A turn repeats a short call until it has computed about {scores:,}
+scores. The table has the fastest call of all rounds.
 
-*limit* is the time of both products and of the exponentials alone, in the same blocks and on the
-same cores, with nothing masked, summed or divided: NumPy on this machine cannot do without it.
-*auto* takes the dense or the streaming form, and *better of both* is the faster of these two.
+*limit* is the time of both products and the exponentials only, in the same blocks and on the same
+cores, with nothing masked, summed or divided. Attention in NumPy cannot do without these steps.
+*auto* chooses the dense or the streaming form; *better of both* is the faster of these two.
 
-A dash: not run, because the weights would be held several times over, or because PyTorch is
-missing. The tool that counts NumPy's memory does not see PyTorch's, nor the block of scores,
-{block:.1f} MiB at most, that each thread keeps from call to call.
+A dash means not run: several copies of the weights would take too much memory, or PyTorch is
+missing. The memory is that of NumPy's arrays. It leaves out PyTorch's memory and the block of
+scores, at most {block:.1f} MiB, that each thread keeps from call to call.
 
 """
 

@@ -1,10 +1,10 @@
-"""Time this course's grading beside stock nbgrader's, and tell where the time goes.
+"""Compare this course's grading time with stock nbgrader's, and show where the time goes.
 
     .venv/bin/python benchmarks/grading.py            # print
-    .venv/bin/python benchmarks/grading.py --write    # and put it into benchmarks/GRADING.md
+    .venv/bin/python benchmarks/grading.py --write    # and write it to benchmarks/GRADING.md
 
-Both grade the same honest class, on the same cores, from the start of the command to its end.
-Their gradebooks are compared row by row.
+Both grade the same honest class on the same cores. The time is from the start of the command to
+its end. The two gradebooks are compared row by row.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SUBMISSIONS = 40  # of each assignment
 CORES = 2
 SHARE_ANSWERED = 0.8
 
-#: nbgrader as it comes: no judge, no repairs, the same folders.
+#: Stock nbgrader: without our judge and repairs, with the same folders.
 STOCK = """
 c = get_config()
 c.CourseDirectory.course_id = "attention"
@@ -67,7 +67,7 @@ def side_by_side(folder: Path, submissions: int) -> str:
         one = folder / "one" / assignment
         for room in (stock, ours, one):
             write_class(assignment, submissions, room)
-            # Both begin with a gradebook that knows the assignment, as it is after a release.
+            # As after a release, each gradebook contains the assignment before grading starts.
             (room / "nbgrader_config.py").write_text(STOCK, encoding="utf-8")
             run(["nbgrader", "generate_assignment", assignment], room)
         seconds = {
@@ -110,7 +110,7 @@ def side_by_side(folder: Path, submissions: int) -> str:
 
 
 def write_class(assignment: str, number: int, folder: Path) -> None:
-    """Write a class in which each learner has answered most tasks, and always the same ones."""
+    """Write a class in which each learner has answered most tasks; the same class at each call."""
     source = nbformat.read(ROOT / "solutions" / assignment / f"{assignment}.ipynb", as_version=4)
     right = {cell.id: cell.source for cell in source.cells if is_solution(cell)}
     released = ROOT / "exercises" / assignment / f"{assignment}.ipynb"
@@ -129,9 +129,9 @@ def write_class(assignment: str, number: int, folder: Path) -> None:
 
 
 def where_the_time_goes() -> str:
-    """Return the milliseconds of the steps of one submission as a Markdown table."""
+    """Return the milliseconds of each step of one submission, as a Markdown table."""
     from grader.judging.assignment_source import read_source
-    from grader.judging.judge import grade
+    from grader.judging.judge import judge_submission
     from grader.sandbox.inside.limits import Limits
     from grader.sandbox.warm_process import Sandbox
     from grader.submission import repair
@@ -145,7 +145,7 @@ def where_the_time_goes() -> str:
         warm = time.perf_counter() - begun
 
         def judged() -> None:
-            grade(source, source, sandbox=sandbox, **options)
+            judge_submission(source, source, sandbox=sandbox, **options)
 
         steps = {
             "one submission, whole": judged,
@@ -168,14 +168,14 @@ def median_of(step, rounds: int = 15) -> float:
 
 
 class Used:
-    """What a command used."""
+    """Resources that a command used: wall time, CPU time and peak memory of a process."""
 
     def __init__(self, wall: float, cpu: float, memory: float) -> None:
         self.wall, self.cpu, self.memory = wall, cpu, memory
 
 
 def timed(command: list[str], folder: Path) -> Used:
-    """Run a command and return the seconds it took, its CPU seconds and its largest process."""
+    """Run a command and return its wall time, CPU time and the memory of its largest process."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
     run(command, folder)
@@ -204,7 +204,7 @@ def grader(command: str, assignment: str, folder: Path) -> list[str]:
 
 
 def gradebook(folder: Path) -> list[tuple[object, ...]]:
-    """Return every grade: student, cell, points, whether a person still has to read it."""
+    """Return every grade: student, cell, points, and whether it still needs manual grading."""
     with sqlite3.connect(folder / "gradebook.db") as database:
         return list(
             database.execute(

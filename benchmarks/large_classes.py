@@ -1,10 +1,10 @@
-"""Grade large classes: one that is killed half-way and goes on, and one on a Dask cluster.
+"""Grade two large classes: one is killed half-way and resumed, one runs on a Dask cluster.
 
     .venv/bin/python benchmarks/large_classes.py            # print
-    .venv/bin/python benchmarks/large_classes.py --write    # and put it into LARGE_CLASSES.md
+    .venv/bin/python benchmarks/large_classes.py --write    # and write it to LARGE_CLASSES.md
 
-Both are made up of the learners of `benchmarks/grading.py`. Memory is that of the command and of
-everything it has started, read from outside ten times a second.
+Both classes consist of learners as in `benchmarks/grading.py`. The memory is that of the command
+and all processes it has started, measured from outside ten times a second.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def killed_half_way(folder: Path, number: int) -> str:
-    """Compare a run that is killed and given again with one that is left alone."""
+    """Compare a run that is killed and resumed with an uninterrupted one."""
     write_class(ASSIGNMENT, number, folder)
     whole, halves = folder / "whole", folder / "halves"
     alone = Watched(folder, whole).until_done()
@@ -82,7 +82,7 @@ def killed_half_way(folder: Path, number: int) -> str:
 
 
 def on_a_cluster(folder: Path, number: int) -> str:
-    """Grade on two Dask workers, of which one is killed half-way."""
+    """Grade on two Dask workers and kill one of them half-way."""
     write_class(ASSIGNMENT, number, folder)
     with cluster(2) as (address, programs):
         watched = Watched(folder, folder / "graded", ["--scheduler", address], programs)
@@ -98,7 +98,7 @@ def on_a_cluster(folder: Path, number: int) -> str:
 
 
 def notebooks(folder: Path) -> dict[str, str]:
-    """Return the graded notebooks; their cells' ids alone are drawn at random."""
+    """Return the graded notebooks without cell ids, which are random."""
     return {
         path.parts[-3]: re.sub(r'"id": "[0-9a-f]{8}"', '"id"', path.read_text(encoding="utf-8"))
         for path in folder.glob("autograded/*/*/*.ipynb")
@@ -107,7 +107,7 @@ def notebooks(folder: Path) -> dict[str, str]:
 
 @dataclass
 class Watched:
-    """A command, how far it is and the memory it takes."""
+    """A running command, with its progress and its memory."""
 
     HEADER = (
         *("seconds", "ms each", "status", "most memory, MiB", "largest process, MiB"),
@@ -127,7 +127,7 @@ class Watched:
     def until_done(
         self, at: float = float("inf"), do: Callable[[psutil.Process], None] = lambda program: None
     ) -> Watched:
-        """Run the command to its end; once so many are graded, do something to it."""
+        """Run the command to its end; call `do` on it once `at` submissions are graded."""
         line = [*grader("autograde", ASSIGNMENT, self.folder)[:-1], str(self.into), *self.options]
         before = self._recorded()
         with tempfile.TemporaryFile() as said:
@@ -163,12 +163,15 @@ class Watched:
         ]
 
     def _memory_about(self, share: float) -> float:
-        """Return the most memory while about this share was done; they are entered by fifties."""
+        """Return the peak memory at the time when about this share was graded.
+
+        Results are recorded in batches of fifty, so a share is met only approximately.
+        """
         done = share * max(done for done, _ in self.totals)
         return max(total for at, total in self.totals if 0.75 * done - 50 <= at <= 1.05 * done)
 
     def _measure(self, programs: list[subprocess.Popen]) -> None:
-        """Add up what is not shared: forks share most of what they hold."""
+        """Add up the unshared memory; forks share most of theirs."""
         total = 0.0
         for program in programs:
             for process in _family(program.pid):
@@ -189,7 +192,7 @@ def _family(pid: int) -> list[psutil.Process]:
 
 @contextlib.contextmanager
 def cluster(workers: int) -> Iterator[tuple[str, list[subprocess.Popen]]]:
-    """Start a scheduler and workers as programs of their own."""
+    """Start a scheduler and workers as separate processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
@@ -215,7 +218,7 @@ def _dask(*arguments: str) -> subprocess.Popen:
 
 
 def kill_worker(programs: list[subprocess.Popen]) -> None:
-    """Kill the process that works, not the nanny that starts another one in its place."""
+    """Kill the worker process, not its nanny, which then starts a replacement."""
     nanny = psutil.Process(programs[-1].pid)
     worker = next(child for child in nanny.children() if "spawn_main" in " ".join(child.cmdline()))
     worker.kill()

@@ -1,11 +1,11 @@
-"""Train attn_lib.model from ten starts, and tell what each can do and which heads it has.
+"""Train attn_lib.model from ten seeds, and report each model's skills and heads.
 
     OPENBLAS_NUM_THREADS=1 .venv/bin/python benchmarks/model_seeds.py
     OPENBLAS_NUM_THREADS=1 .venv/bin/python benchmarks/model_seeds.py --seeds 3 --steps 600
 
-Each seed draws its own first numbers and its own sentences. All are asked the same 2,000
-held-out sentences; `opposed` counts those of agreement in which a noun between subject and verb
-is of the other number. Times are those of one core.
+Each seed draws its own initial parameters and training sentences. All models are tested on the
+same 2,000 held-out sentences; `opposed` is the accuracy on agreement sentences in which a noun
+between subject and verb has the other grammatical number. Times are for one core.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GOAL = 0.99
 
 
 def main() -> None:
-    """Print a line for each seed, and how many reach the goal in both skills."""
+    """Print a line for each seed, and how many seeds reach the goal in both skills."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=10, help="how many")
     parser.add_argument("--first", type=int, default=0, help="the first of them")

@@ -2,9 +2,9 @@
 
     python -m tools.add_task ASSIGNMENT ID NAME --after CELL [--points 2]
 
-The cells get ids in words and nbgrader's metadata, which notebook editors do not write as the
-tests ask for them. What stands in capitals is to be replaced. CELL is the test cell of the task
-that the new one follows; ID names the answer cell, and NAME the function that is asked for.
+The cells get the readable ids and the nbgrader metadata that the tests require and that notebook
+editors do not write. Replace the words in capitals afterwards. CELL is the test cell of the task
+that the new one follows, ID is the id of the answer cell, and NAME is the function to write.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _marks(cell_id: str, *, solution: bool = False, **points: int) -> dict[str, 
 
 
 def free_seed(sources: list[str]) -> int:
-    """Return a number for `check.rng` that no test cell has: the largest there is, and one.
+    """Return a seed for `check.rng` that no test cell uses: the largest seed in use plus one.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def add_task(notebook: NotebookNode, cell_id: str, name: str, after: str, points
     Raises
     ------
     ValueError
-        If the id is not in words or taken, the name is none, or there is no cell `after`.
+        If the id is taken or malformed, the name is not an identifier, or `after` does not exist.
     """
     ids = [cell.id for cell in notebook.cells]
     if not CELL_ID.fullmatch(cell_id):

@@ -1,6 +1,6 @@
-"""How Chromium is started: for the browser tests, and for pictures of pages."""
+"""Flags that start Chromium, for the browser tests and for pictures of pages."""
 
-#: Chromium's own sandbox refuses to run as root; the rest keeps it from asking other hosts.
+#: Chromium's own sandbox refuses to run as root. The other flags stop requests to other hosts.
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

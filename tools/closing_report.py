@@ -1,4 +1,4 @@
-"""Say in five lines what `make course` has made and what to do with it."""
+"""Print five lines on what `make course` has made and what to do with it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def report(root: Path, class_figures: dict[str, Any]) -> list[str]:
-    """Return the lines; the class's figures are those of _class/summary.json."""
+    """Return the lines; `class_figures` is the content of _class/summary.json."""
     feedback = root / "_class" / "feedback"
     return [
         f"Book:       {(root / '_build' / 'html' / 'index.html').as_uri()}",
@@ -23,7 +23,7 @@ def report(root: Path, class_figures: dict[str, Any]) -> list[str]:
 
 
 def class_sentence(figures: dict[str, Any]) -> str:
-    """Return how the sample class did."""
+    """Return a summary of the sample class's results, without a full stop."""
     parts = [
         f"{figures['graded']} submissions graded",
         f"{figures['full_marks']} lost no point",

@@ -1,8 +1,8 @@
 """Make the course's virtual environment; called by tools/environment.
 
-.venv/.ready is written last. It holds a fingerprint of all that the environment was made
-from, so an environment that is half made, out of date, moved to another folder or made by
-another Python is recognised, and made again from nothing.
+.venv/.ready is written last and holds a fingerprint of everything the environment was made
+from. So an environment that is incomplete, out of date, moved to another folder or made by
+another Python is detected and made again from scratch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ASK_PYTHON = "import sys; print(sys.base_prefix, '%d.%d' % sys.version_info[:2])
 
 
 def fingerprint(python: str) -> str:
-    """Return a digest of the lock, the package's description, the folder and the Python."""
+    """Return a digest of the lock, the package metadata, the folder and the Python."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     sources = {
         "lock": (ROOT / "requirements.txt").read_text(encoding="utf-8"),
@@ -34,7 +34,7 @@ def fingerprint(python: str) -> str:
 
 
 def installation(python: str) -> str:
-    """Return the place and version of the installation behind `python`, a venv's or not."""
+    """Return the prefix and version of the base installation of `python`, even in a venv."""
     answer = subprocess.run([python, "-c", ASK_PYTHON], capture_output=True, text=True, check=True)
     return answer.stdout.strip()
 
@@ -45,7 +45,7 @@ def is_ready(python: str) -> bool:
 
 
 def make() -> None:
-    """Make the environment from nothing."""
+    """Make the environment from scratch."""
     if VENV.exists():
         print("The environment in .venv is incomplete or out of date: making it again.")
         shutil.rmtree(VENV)
@@ -53,9 +53,9 @@ def make() -> None:
     subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     python = str(VENV / "bin" / "python")
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    # The lock is complete, so pip has nothing to work out.
+    # The lock is complete, so pip need not resolve dependencies.
     subprocess.run([*pip, "--no-deps", "--requirement", ROOT / "requirements.txt"], check=True)
-    # Hatchling comes from the lock, so nothing that is not locked is fetched.
+    # Hatchling is in the lock, so the build downloads nothing else.
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], check=True)
     STAMP.write_text(fingerprint(python), encoding="utf-8")
 

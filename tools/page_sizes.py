@@ -1,11 +1,11 @@
-"""Say how many bytes each page of the built book makes a reader load.
+"""Report how many bytes a reader loads for each page of the built book.
 
     page_sizes.py [BOOK]        BOOK: the folder with the HTML; default _build/html
 
-Files that all pages share are loaded once and listed apart: what stands in _static, MathJax
-among it, and the index of the search. A page's own weight is its HTML and whatever else it loads.
-Within that, the pictures of sliders and figures are stated: they are WebP, compressed already,
-in base64. "Sent" is the page as a server with gzip sends it.
+Files that all pages share are loaded once and listed separately: the search index and everything
+in _static, including MathJax. A page's own size is its HTML and all other files that it loads.
+The report also says how much of that is pictures of sliders and figures, which are base64-encoded
+WebP. "Sent" is the size of the HTML when a server compresses it with gzip.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What a phone on a slow line loads in a few seconds, pictures of all slider positions included.
+#: Bytes a phone on a slow line loads in a few seconds, including all slider pictures.
 LIMIT = 1_200_000
 SHARED = ("_static/", "searchindex.js")
 PICTURE = re.compile(rb"data:image/[\w+.-]+;base64,[A-Za-z0-9+/=]+")
 LOADING = {"img": "src", "script": "src", "link": "href", "source": "src"}
-#: `<link rel=…>` of these kinds names a page and loads nothing.
+#: Values of `rel` with which a `<link>` only names a page, so the browser loads nothing.
 NOT_LOADED = {"author", "canonical", "license", "next", "prev", "search", "index"}
-#: The base of relative addresses; no such host exists.
+#: Base for resolving relative addresses. The host does not exist.
 BASE = "https://book.invalid/"
 
 
 @dataclass(frozen=True)
 class Size:
-    """What one page weighs, in bytes."""
+    """The size of one page, in bytes."""
 
     page: str
     html: int
-    pictures: int  #: of these, the pictures within the HTML
-    frames: int  #: how many pictures those are
-    files: int  #: files that this page loads and not all others share
+    pictures: int  #: the part of `html` that is embedded pictures
+    frames: int  #: number of embedded pictures
+    files: int  #: files that this page loads, without the shared ones
     sent: int  #: the HTML after gzip
 
     @property
     def own(self) -> int:
-        """All that is beyond the shared files."""
+        """The page's size without the shared files."""
         return self.html + self.files
 
 
@@ -62,7 +62,7 @@ class _Addresses(HTMLParser):
 
 
 def loaded(html: str, page: str) -> set[str]:
-    """Return the files of the book that a page loads, as paths from its root.
+    """Return the files of the book that a page loads, as paths relative to the book's root.
 
     Examples
     --------
@@ -76,13 +76,13 @@ def loaded(html: str, page: str) -> set[str]:
 
 
 def pages(book: Path) -> list[str]:
-    """Return the pages a reader opens, leaving out the theme's own templates."""
+    """Return the pages a reader opens, without the theme's templates."""
     names = (path.relative_to(book).as_posix() for path in sorted(book.rglob("*.html")))
     return [name for name in names if not name.startswith(SHARED)]
 
 
 def measure(book: Path, page: str) -> Size:
-    """Weigh one page."""
+    """Return the sizes of one page."""
     content = (book / page).read_bytes()
     own = [name for name in loaded(content.decode(), page) if not name.startswith(SHARED)]
     pictures = [len(match) for match in PICTURE.findall(content)]
@@ -97,7 +97,7 @@ def measure(book: Path, page: str) -> Size:
 
 
 def shared(book: Path) -> dict[str, int]:
-    """Return the files that pages share and what they weigh."""
+    """Return the files that pages share, with their sizes in bytes."""
     names = set().union(
         *(loaded((book / page).read_text(encoding="utf-8"), page) for page in pages(book))
     )

@@ -2,8 +2,8 @@
 
     python -m tools.pictures        after make course; writes them into docs/
 
-Needs Chromium. The class is the sample class, so the pictures show what anybody has
-who has run `make course`.
+Needs Chromium. The class is the sample class, so everyone who runs `make course` gets the
+pages in these pictures.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tools.chromium import FLAGS
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs"
-#: Bytes: what a README may make its readers load for each.
+#: Maximum size of a README picture, in bytes.
 LIMIT = 150_000
 
 
 @dataclass(frozen=True)
 class View:
-    """What of a page is taken: a window of this size, with an element at its top."""
+    """The part of a page to take: a window of this size, with a given element at its top."""
 
     page: str  #: a file that make course writes
     top: str  #: a CSS selector
-    above: int  #: pixels of the page above it
+    above: int  #: pixels of the page to show above that element
     width: int
     height: int
 
@@ -71,12 +71,12 @@ def take(page: Page, view: View) -> bytes:
         " behavior: 'instant'})",
         view.above,
     )
-    page.wait_for_timeout(500)  # the theme hides and shows its bars while a page scrolls
+    page.wait_for_timeout(500)  # the theme animates its bars while a page scrolls
     return page.screenshot()
 
 
 def smaller(png: bytes) -> bytes:
-    """Return a picture with a palette of its own, which the eye does not tell from the original."""
+    """Return the picture reduced to a palette of 256 colours, with no visible difference."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     reduced = picture.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     file = io.BytesIO()

@@ -1,10 +1,10 @@
-"""Check the prose of Markdown pages with proselint, and nothing but the prose.
+"""Check the prose of Markdown pages, and only the prose, with proselint.
 
     prose.py FILE-OR-FOLDER...
 
-Code, formulas, addresses and the marks of Markdown are blanked first, so that proselint sees
-sentences. Which of its checks run stands in pyproject.toml under `tool.prose`. Prints a line
-for each finding and ends with status 1 if there is one.
+Code, formulas, addresses and Markdown syntax are blanked first, so that proselint sees only
+sentences. `tool.prose` in pyproject.toml lists the checks that are turned off. Prints a line for
+each finding and exits with status 1 if there is any.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from proselint.tools import LintFile
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What is no prose. A name within stays, without what stands around it.
+# Everything that is not prose. Link texts and terms stay; only the syntax around them is blanked.
 BLANKED = [
     re.compile(r"\A---\n.*?\n---\n", re.DOTALL),
     re.compile(r"^(`{3,})[^`\n]*\n.*?^\1 *$", re.DOTALL | re.MULTILINE),
@@ -40,12 +40,12 @@ BLANKED = [
     re.compile(r"\b\d{1,3}(?: \d{3})+\b"),
     re.compile(r"[*#|\[\]]"),
 ]
-# {term}`key` and {term}`keys <key>` show their text.
+# {term}`key` and {term}`keys <key>`: the reader sees `key` and `keys`, so that text is kept.
 TERM = re.compile(r"\{term\}`([^`<]+?)( *<[^>]*>)?`", re.DOTALL)
 
 
 def _blank(match: re.Match[str]) -> str:
-    # A mark and not a space: words on either side are no neighbours.
+    # A visible character, so that proselint does not read the words on either side as adjacent.
     return re.sub(r"[^\n]", "·", match.group())
 
 
@@ -72,7 +72,7 @@ def settings(root: Path = ROOT) -> Config:
     """Return proselint's configuration with the checks that pyproject.toml turns off."""
     with (root / "pyproject.toml").open("rb") as file:
         off = tomllib.load(file)["tool"]["prose"]["off"]
-    # The more particular name decides, so it has to come first.
+    # The first match decides, so the more specific name must come first.
     checks = dict.fromkeys(sorted(off, key=lambda name: -name.count(".")), False)
     return Config(max_errors=DEFAULT["max_errors"], checks=checks | DEFAULT["checks"] | checks)
 
@@ -86,7 +86,7 @@ def findings(path: Path, text: str, config: Config) -> Iterator[str]:
     for found in page.lint(config):
         result = found.check_result
         if re.search(r"\n\s", page.content[slice(*result.span)].strip()):
-            continue  # A heading and its text, the end of a paragraph and the next.
+            continue  # The match spans a heading and its text, or two paragraphs.
         line, column = found.pos
         yield f"{path}:{line}:{column}: {result.check_path}: {result.message}"
 

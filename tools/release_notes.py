@@ -1,4 +1,4 @@
-"""Print what CHANGELOG.md says of a version: the text of its release on GitHub.
+"""Print the section of CHANGELOG.md about one version, as the text of its GitHub release.
 
 python tools/release_notes.py v0.2.0
 """
@@ -19,7 +19,7 @@ def notes(tag: str, changelog: str, version: str) -> str:
     Raises
     ------
     ValueError
-        If the tag is not that of the package's version, or the changelog says nothing of it.
+        If the tag does not match the package's version, or the changelog has no section for it.
 
     Examples
     --------

@@ -2,9 +2,9 @@
 
     run_if_changed.py FOLDER --makes FILE --from INPUT... -- COMMAND...
 
-The folder is emptied first, so what stands in it afterwards comes of this one run. When the
-command succeeds and has made FILE, a digest of the inputs' contents is left in the folder;
-with the same inputs the next call does nothing. A run that fails leaves no digest.
+The folder is emptied first, so it holds the output of this run only. If the command succeeds and
+makes FILE, a digest of the command and its inputs is stored in the folder, and later calls with
+the same inputs do nothing. A run that fails stores no digest.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STAMP = ".made-from"
-#: Folders that tools fill by themselves and that no command here reads.
+#: Folders that tools write as a side effect and no command here reads.
 NOT_INPUTS = {"__pycache__", ".ipynb_checkpoints"}
 
 

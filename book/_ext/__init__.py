@@ -1,4 +1,4 @@
-"""The book's own Sphinx extensions, set up together under one name in _config.yml."""
+"""The book's Sphinx extensions, listed in _config.yml under this one name."""
 
 from __future__ import annotations
 

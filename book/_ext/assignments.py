@@ -1,4 +1,4 @@
-"""Say what an exercise asks for, from the table at the top of its notebook.
+"""Directives that show an exercise's tasks, read from the table at the top of its notebook.
 
 ::
 
@@ -8,8 +8,8 @@
     :::{assignments} dot-products variance-growth
     :::
 
-The first gives one assignment: how long it takes, how to open it, a line for each task. The
-second gives a line for each assignment, and the sums.
+The first shows one assignment: how long it takes, how to open it, and a line for each task. The
+second shows a line for each assignment, and the sums.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ SUMS = "together"
 
 
 class OverviewError(ValueError):
-    """A notebook does not begin with a table of its tasks."""
+    """Raised if a notebook does not begin with a valid table of its tasks."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A line of the table."""
+    """A row of the table."""
 
     name: str
     minutes: int
@@ -50,7 +50,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Overview:
-    """What the first cell of an exercise says about it."""
+    """The title and the tasks in the first cell of an exercise."""
 
     name: str
     title: str
@@ -58,17 +58,17 @@ class Overview:
 
     @property
     def minutes(self) -> int:
-        """How long all tasks take."""
+        """Minutes for all tasks together."""
         return sum(task.minutes for task in self.tasks)
 
     @property
     def points(self) -> int:
-        """What all tasks give."""
+        """Points for all tasks together."""
         return sum(task.points for task in self.tasks)
 
 
 def path_of(root: Path, name: str) -> Path:
-    """Return where the learners' notebook of an assignment stands."""
+    """Return the path of an assignment's learner notebook."""
     return root / "exercises" / name / f"{name}.ipynb"
 
 
@@ -163,7 +163,7 @@ def compare(found: list[Overview], pages: set[str]) -> list[str]:
 
 
 class _Reading(SphinxDirective):
-    """What both directives share: to read notebooks, and to write Markdown."""
+    """Base of both directives: reads notebooks and writes Markdown."""
 
     def read(self, name: str) -> Overview | None:
         path = path_of(Path(self.env.srcdir), name)

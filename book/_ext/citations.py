@@ -1,7 +1,7 @@
 """Write the bibliography as a plain list.
 
-docutils gives each entry the role doc-biblioentry, which ARIA has withdrawn and which checkers
-reject on the element it stands on.
+docutils gives each entry the role doc-biblioentry. ARIA has withdrawn it, and accessibility
+checkers reject it on the element that docutils uses.
 """
 
 from __future__ import annotations

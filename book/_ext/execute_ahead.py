@@ -1,10 +1,10 @@
-"""Execute the pages side by side on all cores, before Sphinx reads them one after the other.
+"""Execute the pages in parallel on all cores before Sphinx reads them one after the other.
 
-What was executed goes into the cache that MyST-NB looks into when it reads a page. A page that
-fails stays out of it: MyST-NB executes it again, and reports what went wrong.
+Executed pages go into the cache that MyST-NB consults when it reads a page. A page that fails is
+not cached, so MyST-NB executes it again and reports the error.
 
-Pages listed in the configuration value ``timed_pages`` measure time, so they are executed first
-and with nothing beside them.
+Pages listed in the configuration value ``timed_pages`` measure time, so they are executed first,
+one at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 def _notebook(env: SphinxEnvType, path: Path) -> NotebookNode | None:
-    """Return the page as a notebook, or None if it is none or brings settings of its own."""
+    """Return the page as a notebook, or None if it is not one or overrides the settings."""
     text = path.read_text(encoding="utf-8")
     reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)
     if reader is None:
@@ -51,18 +51,18 @@ def _is_cached(cache: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
 
 
 def _run(notebook: NotebookNode, folder: Path, timeout: int) -> ExecutionResult:
-    # A kernel that is asked to end may print an error on the way: the connection over which it
-    # says that it ends can be closed already.
+    # A kernel that is shut down may print an error, because the connection on which it reports
+    # its end may already be closed.
     return single_nb_execution(notebook, str(folder), timeout, False, shutdown_kernel="immediate")
 
 
 def _execute(env: SphinxEnvType, paths: list[Path], at_once: int) -> None:
     timeout = env.mystnb_config.execution_timeout
     cache = get_cache(env.mystnb_config.execution_cache_path)
-    # A forked process has all that it needs imported, and its kernel's connections to itself.
+    # A forked process has its imports already, and shares no kernel connection with the others.
     with ProcessPoolExecutor(at_once, mp_context=get_context("fork")) as pool:
         running = {}
-        # The longest page first, so that it is not the one that all others wait for.
+        # The longest page first, so that it does not run alone at the end.
         for path in sorted(paths, key=lambda path: path.stat().st_size, reverse=True):
             notebook = _notebook(env, path)
             if notebook is not None and not _is_cached(cache, notebook):

@@ -1,4 +1,4 @@
-"""Find the tags of a produced page."""
+"""Find the tags of a built page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Collector(HTMLParser):
 
 
 def tags(html: str) -> list[tuple[str, dict[str, str | None]]]:
-    """Return the name and the attributes of every start tag, in order.
+    """Return the name and attributes of every start tag, in order.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Execute every page again when attn_lib or the locked packages change.
 
-The cache of executed pages compares only the pages' own code, so each state of the library
-gets a cache of its own. The path is part of Sphinx's environment: when it changes, Sphinx
-also reads every page anew.
+The cache of executed pages compares only the code on the pages, so each state of the library
+gets a separate cache. The cache's path is part of Sphinx's environment, so Sphinx also reads
+every page again when it changes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def library_hash(root: Path) -> str:
-    """Return a hash of all code the pages import.
+    """Return a hash of all code that the pages import.
 
     Parameters
     ----------

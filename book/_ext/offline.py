@@ -1,6 +1,6 @@
-"""Warn of everything on a produced page that a browser would fetch from another host.
+"""Warn about everything on a built page that a browser would fetch from another host.
 
-Ordinary links stay allowed: a reader chooses to follow them.
+Ordinary links are allowed, because nothing is fetched until a reader follows them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 FETCHING = ("src", "srcset", "poster", "data", "href", "xlink:href", "action", "style")
-# `<link rel=…>` of these kinds names a page and fetches nothing.
+# Values of `rel` with which a `<link>` only names a page, so the browser fetches nothing.
 PASSIVE_LINKS = {"author", "canonical", "license", "next", "prev", "search"}
 REMOTE = re.compile(r"(?:^|[\s,(\"'])((?:https?:)?//[^\s\"')]+)", re.IGNORECASE)
 
 
 def remote_references(html: str) -> list[str]:
-    """Return what the page would fetch from another host.
+    """Return the addresses on other hosts that the page would fetch.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def remote_references(html: str) -> list[str]:
 def _check_pages(app: Sphinx, started: float) -> None:
     for page in sorted(Path(app.outdir).rglob("*.html")):
         if page.stat().st_mtime < started:
-            continue  # The run that wrote it has checked it.
+            continue  # Checked by the earlier build that wrote it.
         for reference in remote_references(page.read_text(encoding="utf-8")):
             logger.warning(
                 "%s names another host: %s. Keep a copy below book/assets instead.",
@@ -71,7 +71,7 @@ def _check_pages(app: Sphinx, started: float) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
-    # File systems may round the time of a file to whole seconds.
+    # Some file systems round modification times to whole seconds.
     started = time.time() - 1
 
     def check(app: Sphinx, exception: Exception | None) -> None:

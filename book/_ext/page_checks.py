@@ -1,4 +1,4 @@
-"""Warn of a code cell that was not executed, and of an image without real alternative text."""
+"""Warn about code cells that were not executed and images without real alternative text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAY_STAY_UNEXECUTED = "skip-execution"
-# What tools write when nobody gave a text: matplotlib's repr, or the file's name.
+# Default texts that tools insert if no text is given: matplotlib's repr, or the file's name.
 FIGURE_REPR = re.compile(r"<\w+ size", re.IGNORECASE)
 PATH = re.compile(r"\S*\.(png|jpe?g|gif|svg|webp|pdf)|data:\S*|\S*/\S*", re.IGNORECASE)
 
 
 def alt_problem(alt: str | None) -> str | None:
-    """Return what is wrong with an alternative text, or None.
+    """Return what is wrong with an alternative text, or None if it is fine.
 
     Examples
     --------

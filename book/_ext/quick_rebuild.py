@@ -1,7 +1,7 @@
-"""Take time off a rebuild after a changed word; what is built stays the same.
+"""Make a rebuild after a small change faster, with the same result.
 
-A build makes millions of small objects that live until its end, so looking for garbage among
-them is in vain. And the theme's templates are compiled once, not in every run.
+A build makes millions of small objects that live until its end, so frequent garbage collection
+finds nothing to free. The theme's compiled templates are kept from build to build.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-# Objects made until the next look for garbage; Python's own setting is 700.
+# New objects before the next garbage collection; Python's default is 700.
 SELDOM = 200_000
 
 

@@ -1,4 +1,4 @@
-"""The quiz directive: one question, its options, and an explanation for every option.
+"""The quiz directive: a question, its options, and an explanation of each option.
 
 ::
 
@@ -13,9 +13,9 @@
       One row for each query, one column for each key.
     :::
 
-On a page, quiz.js turns it into radio buttons with a verdict. Without JavaScript the same HTML
-is the question, its options, and a fold with every explanation. Other builders get plain
-paragraphs.
+On a page, quiz.js turns it into radio buttons that report right or wrong. Without JavaScript, the
+same HTML shows the question, its options, and a collapsible block with all explanations. Other
+builders get plain paragraphs.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class quiz_explanation(nodes.General, nodes.Element):  # noqa: N801
 
 
 class QuizError(ValueError):
-    """A quiz is not written as it has to be."""
+    """Raised if a quiz is malformed."""
 
 
 def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_explanation]:
@@ -88,12 +88,12 @@ def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_
 
 
 def read_quiz(content: nodes.Element, identifier: str) -> quiz:
-    """Make a quiz of its parsed content.
+    """Make a quiz from its parsed content.
 
     Parameters
     ----------
     content : Element
-        The parsed Markdown: paragraphs, at last a list of options.
+        The parsed Markdown: paragraphs, then a list of options.
     identifier : str
 
     Raises
@@ -162,7 +162,7 @@ class QuizDirective(SphinxDirective):
 
 
 def _owners(env: BuildEnvironment) -> dict[str, str]:
-    """Return the page of each quiz, which Sphinx keeps with its environment."""
+    """Return the page of each quiz id; Sphinx stores this with its environment."""
     return vars(env).setdefault("quiz_owners", {})
 
 

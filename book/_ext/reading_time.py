@@ -1,8 +1,8 @@
-"""State under a chapter's title how long it takes to read.
+"""State the reading time of a chapter below its title.
 
-The pages are those in the configuration value ``reading_time_pages``. The time comes from the
-page itself: its words, at a pace for text that has to be thought about, and its cells, each of
-which shows code, a table or a picture to look at.
+The configuration value ``reading_time_pages`` lists the pages. The time is estimated from the
+number of words, at a pace for demanding text, and the number of cells, each of which shows code,
+a table or a picture.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 WORDS_PER_MINUTE = 200
 MINUTES_PER_CELL = 0.5
-# Nobody reads by the minute.
+# Minutes; a finer estimate would be false precision.
 STEP = 5
 
 WORD = re.compile(r"\w+(?:[’'./-]\w+)*")
-# What stands between the words and is looked at as a whole.
+# Nodes whose text is not counted as words.
 NO_WORDS = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.comment)
 
 
@@ -44,10 +44,9 @@ def _is_cell(node: nodes.Node) -> bool:
 
 
 def count(document: nodes.Node) -> tuple[int, int]:
-    """Return how many words and how many cells a page has.
+    """Return the number of words and of cells on a page.
 
-    A formula inside a sentence counts as one word; code and formulas on lines of their own do
-    not count.
+    An inline formula counts as one word; code blocks and displayed formulas do not count.
     """
     if _is_cell(document):
         return 0, 1
@@ -62,7 +61,7 @@ def count(document: nodes.Node) -> tuple[int, int]:
 
 
 def statement(words: int, cells: int) -> str:
-    """Return the line that stands under the title."""
+    """Return the line shown below the title."""
     cells_in_words = f"{cells} cell" if cells == 1 else f"{cells} cells"
     return (
         f"About {minutes(words, cells)} minutes to read: {words:,} words and {cells_in_words}."

@@ -1,6 +1,6 @@
-# How `make lab` sets up JupyterLab for a learner: nbgrader's Validate button and nothing that
-# needs a course server, an account or the network. The two files beside this one switch off
-# what belongs to an instructor.
+# JupyterLab's settings for a learner, used by `make lab`: nbgrader's Validate button, and nothing
+# that needs a course server, an account or the network. The two other files in this folder switch
+# off the instructor's extensions.
 c = get_config()  # noqa: F821 (Jupyter defines it)
 
 c.LabApp.news_url = None

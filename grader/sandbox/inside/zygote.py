@@ -92,7 +92,7 @@ def _warm_shell() -> Shell:
         "1 / 0",
         "def (",
     ):
-        shell.run(source, "warm", Limits())
+        shell.execute(source, "warm", Limits())
     shell.reset(new_session=True)
     return shell
 

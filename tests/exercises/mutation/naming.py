@@ -54,7 +54,7 @@ def asked(cells: list[Any], answers: dict[str, str]) -> tuple[list[Asked], Run]:
             found.append((cell, event, copy.deepcopy(event.got)))
 
     said = run(cells, answers, listener=note)
-    results = [said.parts[cell][event.part].results[event.place] for cell, event, _ in found]
+    results = [said.parts[cell][event.part].findings[event.place] for cell, event, _ in found]
     comparisons = [
         Asked(result.name, str(event.target), event.question, got, result.mistake)
         for result, (_, event, got) in zip(results, found, strict=True)
