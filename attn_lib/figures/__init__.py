@@ -19,6 +19,13 @@ from attn_lib.figures.chapters.dot_products import (
     two_vectors,
     weights_row,
 )
+from attn_lib.figures.chapters.from_text_to_next_word import (
+    name_matches,
+    position_scores,
+    residual_stream,
+    traced_array,
+    word_weights,
+)
 from attn_lib.figures.chapters.heads import head_split, heads_at_fixed_width, multi_head_shapes
 from attn_lib.figures.chapters.masked_weights import kind_of_mask, row_under_mask
 from attn_lib.figures.chapters.masking import (
@@ -70,11 +77,14 @@ __all__ = [
     "masking_mistake",
     "measured_variances",
     "multi_head_shapes",
+    "name_matches",
     "overflow_histogram",
     "padding_sides",
     "pairs",
+    "position_scores",
     "projections",
     "query_gradient_histogram",
+    "residual_stream",
     "row_under_mask",
     "score_histogram",
     "seconds_against_length",
@@ -84,6 +94,7 @@ __all__ = [
     "soft_lookup",
     "softmax_gap",
     "streaming_softmax",
+    "traced_array",
     "training_curves",
     "two_vectors",
     "variance_against_width",
@@ -91,4 +102,5 @@ __all__ = [
     "weights_memory",
     "weights_row",
     "window_masks",
+    "word_weights",
 ]

@@ -42,7 +42,7 @@ def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
         for axes, (title, mask) in zip(panels, masks.items(), strict=True):
             axes.imshow(mask, cmap=ListedColormap([style.FACE, style.QUERY]), vmin=0, vmax=1)
             _grid(axes, mask.shape, title)
-            _hatch(axes, ~mask)
+            hatch(axes, ~mask)
         meanings = [Patch(fc=style.QUERY, label="may attend"), Patch(label="hidden", **_HATCH)]
         figure.legend(handles=meanings, loc="outside lower center", ncols=2, fontsize=10)
     return figure
@@ -54,9 +54,9 @@ def score_grid(axes: Axes, scores: NDArray[np.floating], title: str) -> None:
     reach = 2.2 * max(np.abs(finite).max(), 1)  # pale enough for dark digits
     axes.imshow(finite, cmap=style.SCORE_COLOURS, vmin=-reach, vmax=reach)
     _grid(axes, scores.shape, title)
-    _hatch(axes, ~np.isfinite(scores))
+    hatch(axes, ~np.isfinite(scores))
     for (i, j), score in np.ndenumerate(scores):
-        _write(axes, i, j, decimal_text(score, 1))
+        write_in_cell(axes, i, j, decimal_text(score, 1))
 
 
 def weight_grid(
@@ -70,10 +70,10 @@ def weight_grid(
         np.where(np.isfinite(weights), weights, 0), cmap=style.WEIGHT_COLOURS, vmin=0, vmax=1
     )
     _grid(axes, weights.shape, title)
-    _hatch(axes, hidden)
+    hatch(axes, hidden)
     for i, j in np.argwhere((weights != 0) | ~hidden):
         colour = "white" if weights[i, j] > 0.55 else style.INK
-        _write(axes, i, j, decimal_text(weights[i, j]), colour)
+        write_in_cell(axes, i, j, decimal_text(weights[i, j]), colour)
 
 
 def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
@@ -93,13 +93,15 @@ def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
     axes.set_title(title, loc="left")
 
 
-def _write(axes: Axes, i: int, j: int, text: str, colour: str = style.INK) -> None:
+def write_in_cell(axes: Axes, i: int, j: int, text: str, colour: str = style.INK) -> None:
+    """Write a text into the cell of a grid."""
     # Measuring every number for the layout takes longer than drawing it; none leaves its cell.
     written = axes.text(j, i, text, ha="center", va="center", color=colour, fontsize=9)
     written.set_in_layout(False)
 
 
-def _hatch(axes: Axes, where: NDArray[np.bool_]) -> None:
+def hatch(axes: Axes, where: NDArray[np.bool_]) -> None:
+    """Hatch the cells of a grid that are hidden."""
     from matplotlib.collections import PolyCollection
 
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])

@@ -20,6 +20,7 @@ WINGS = dict.fromkeys(wing(mistake.target) for mistake in catalogue())
 WITHOUT_DECIMALS = [
     "bibliography",
     "complexity",
+    "from-text-to-next-word",
     "glossary",
     "how-to-use",
     "index",
@@ -53,7 +54,7 @@ TYPED_DECIMALS = {
     **{page: {} for page in WITHOUT_DECIMALS},
 }
 # Not quantities: the section of a paper, the version of a model or a program.
-NAMES = {"section 3.2.1", "Llama 3.1", "Python 3.11"}
+NAMES = {"section 3.2.1", "section 3.4", "Llama 3.1", "Python 3.11"}
 
 
 def text_of(page):

@@ -111,7 +111,7 @@ GROUND_UP = {
     "attn_lib": set(),
     "attn_lib.model": {"attn_lib"},
     "attn_lib.course": {"attn_lib"},
-    "attn_lib.figures": {"attn_lib", "attn_lib.course"},
+    "attn_lib.figures": {"attn_lib", "attn_lib.course", "attn_lib.model"},
     "grader.errors": set(),
     "grader.files": set(),
     "grader.course": {"grader.errors"},

@@ -1,4 +1,6 @@
-"""The built page that a file of claims is about, which the file names in PAGE."""
+"""The page that a file of claims is about, which the file names in PAGE."""
+
+import re
 
 import pytest
 from bs4 import BeautifulSoup
@@ -35,3 +37,17 @@ def tables(article):
         )
         found.setdefault(head, []).extend(rows)
     return found
+
+
+@pytest.fixture(scope="module")
+def page(request, root):
+    """The names that the page's cells define, and under "glued" the numbers it shows."""
+    name = request.module.PAGE
+    source = (root / "book" / f"{name}.md").read_text(encoding="utf-8")
+    cells = re.findall(r"^```\{code-cell\} ipython3\n(.*?)^```", source, re.DOTALL | re.MULTILINE)
+    code = "\n".join(re.sub(r"^:tags:.*\n", "", cell) for cell in cells)
+    code = code.replace("from myst_nb import glue\n", "")
+    glued = {}
+    names = {"glue": lambda name, value, display: glued.update({name: value}), "glued": glued}
+    exec(compile(code, name, "exec"), names)
+    return names

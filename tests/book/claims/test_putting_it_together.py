@@ -1,7 +1,5 @@
 """What the page `putting-it-together` says in figures is what attn_lib computes."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -16,19 +14,6 @@ from tests.book.claims.reading import options_of
 from tests.differences import central_differences
 
 PAGE = "putting-it-together"
-
-
-@pytest.fixture(scope="module")
-def page(root):
-    """The names that the page's cells define, and under "glued" the numbers it shows."""
-    source = (root / "book" / f"{PAGE}.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^```\{code-cell\} ipython3\n(.*?)^```", source, re.DOTALL | re.MULTILINE)
-    code = "\n".join(re.sub(r"^:tags:.*\n", "", cell) for cell in cells)
-    code = code.replace("from myst_nb import glue\n", "")
-    glued = {}
-    names = {"glue": lambda name, value, display: glued.update({name: value}), "glued": glued}
-    exec(compile(code, PAGE, "exec"), names)
-    return names
 
 
 def test_every_number_shown_is_a_plain_one(page):
