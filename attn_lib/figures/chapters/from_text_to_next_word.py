@@ -307,8 +307,8 @@ def position_scores(
     Examples
     --------
     >>> _, text = position_scores(2, [3.0, 4.0], [[1, 0], [0, 1]])
-    >>> text.split(". ")[0]
-    'Query at position 2. Score with itself and with the word before: learned 24.04 and 19.80'
+    >>> text.partition(": ")[2].split("; ")[0]
+    'learned 24.04 and 22.63'
     """
     curves = _position_curves(position, vector, table, n_heads)
     n = len(np.asarray(table))

@@ -7,7 +7,7 @@ from attn_lib import figures
 from attn_lib.model import Config, encode, forward, initialise, trained_model
 from tests.attn_lib.figures.drawn import line, titles, words
 
-TEXT = "ada tea bob juice ada".split()
+TEXT = ["ada", "tea", "bob", "juice", "ada"]
 #: Sizes that all differ, so that no axis can be taken for another.
 SMALL = initialise(
     Config(n_words=49, max_length=11, d_model=12, n_layers=3, n_heads=4, d_k=7), seed=1
@@ -123,7 +123,10 @@ def curves():
 
     def at(position):
         figure, _ = figures.position_scores(position, vector, table)
-        return {title: line(axes, 0)[1] for title, axes in zip(titles(figure), figure.axes)}
+        return {
+            title: line(axes, 0)[1]
+            for title, axes in zip(titles(figure), figure.axes, strict=True)
+        }
 
     return {position: at(position) for position in range(1, 12)}
 
@@ -157,7 +160,8 @@ def test_all_curves_fit_into_their_panels(curves):
     for axes in figure.axes:
         low, high = axes.get_ylim()
         every = np.concatenate([c[axes.get_title(loc="left")] for c in curves.values()])
-        assert low < every.min() and every.max() < high
+        assert low < every.min()
+        assert every.max() < high
 
 
 @pytest.mark.parametrize("position", [0, 3])
