@@ -124,8 +124,7 @@ def curves():
     def at(position):
         figure, _ = figures.position_scores(position, vector, table)
         return {
-            title: line(axes, 0)[1]
-            for title, axes in zip(titles(figure), figure.axes, strict=True)
+            title: line(axes, 0)[1] for title, axes in zip(titles(figure), figure.axes, strict=True)
         }
 
     return {position: at(position) for position in range(1, 12)}
