@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from math import ceil
 
 #: Files with tests that share nothing that is costly to make: each is run wherever there is room.
 APART = ("tests/book/test_build.py",)
+
+#: Folders with files that share one result.
+TOGETHER = ("tests/exercises/mutation",)
 
 #: By file, the parameter that parts its tests into groups: each value makes what it needs anew.
 PARTED_BY = {
@@ -56,6 +60,7 @@ def group_of(node_id: str, parameters: dict[str, object]) -> str | None:
         if path.startswith(folder):
             parted_by = parameter
     part = parameters.get(parted_by)
+    path = next((folder for folder in TOGETHER if path.startswith(f"{folder}/")), path)
     # What a page shows is no part of a name; the page is.
     part = getattr(part, "page", part)
     return path if part is None else f"{path} {part}"
@@ -70,6 +75,6 @@ def rank(node_id: str) -> int:
 
 
 def processes() -> int:
-    """Return how many processes to run tests in: two a core, since one of them often waits."""
+    """Return how many processes to run tests in: three for two cores, since one often waits."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return 2 * (cores or 1)
+    return ceil(1.5 * (cores or 1))
