@@ -40,7 +40,7 @@ def is_unanswered(cell: NotebookNode) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def read_source(data: bytes) -> Source:
-    """Return the instructor's notebook, parsed; the result is cached.
+    """Return the instructor's notebook, parsed once and cached.
 
     Parameters
     ----------

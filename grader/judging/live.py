@@ -25,18 +25,14 @@ MAX_VALUES = 2
 
 @dataclass
 class Live:
-    """A context in which a submission's cells run and its functions can be called."""
+    """A context in which a submission's cells are executed and its functions can be called."""
 
     sandbox: Sandbox
     limits: Limits
     remarks: list[str] = field(default_factory=list)  #: what was stopped and why
     _session: Session | None = None
-    _done: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # cells to execute again in a new session
-    _stopped: dict[str, str] = field(
-        default_factory=dict
-    )  # functions and values not used again, and why
+    _done: list[tuple[str, str]] = field(default_factory=list)  # executed again in a new session
+    _stopped: dict[str, str] = field(default_factory=dict)  # names not used again, and why
     _over: str = ""  # why nothing is executed any more
     _deadline: float = 0.0
 
@@ -73,7 +69,7 @@ class Live:
     def stand_ins(self, names: Collection[str]) -> dict[str, Any]:
         """Return what a test cell sees of these names: stand-ins for functions, copies of values.
 
-        Names that the submission does not define are not in the result.
+        Names that the submission does not define are left out.
         """
         found: dict[str, Any] = {}
         left = MAX_VALUES * self.limits.result_mib * 2**20

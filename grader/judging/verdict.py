@@ -23,9 +23,7 @@ class Verdict:
     status: str  #: `GRADED`, `REMARKS` or `FAILED`
     reason: str = ""  #: why it failed; empty if it did not
     remarks: tuple[str, ...] = ()  #: what was repaired or went wrong
-    scores: Mapping[str, float] = field(
-        default_factory=dict
-    )  #: by cell, without the cells in `to_read`
+    scores: Mapping[str, float] = field(default_factory=dict)  #: by cell, without those `to_read`
     points: Mapping[str, float] = field(default_factory=dict)  #: the maximum of each cell
     to_read: tuple[str, ...] = ()  #: cells that a person has to grade
     missing: tuple[str, ...] = ()  #: answers that were not handed in; they score 0

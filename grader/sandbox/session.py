@@ -1,4 +1,4 @@
-"""One submission's process: run its cells, read its values, call its functions.
+"""One submission's process: execute its cells, read its values, call its functions.
 
 Defends against: anything that process does. Each reply has a deadline and is read as hostile, and
 the process can be ended at any time with all processes it started.

@@ -19,7 +19,7 @@ from grader.submission.wording import Remarks, listed
 NOT_HANDED_IN = "# This cell was not handed in."
 
 #: Fields of nbgrader's metadata that a learner has no reason to change.
-MARKS = ("points", "grade", "solution", "locked", "task")
+METADATA_FIELDS = ("points", "grade", "solution", "locked", "task")
 
 
 #: How a remark names each way of recognising a cell: singular and plural.
@@ -51,7 +51,7 @@ def arrange(
         The instructor's notebook, for the metadata of the notebook itself.
     """
     remarks = Remarks()
-    _remark_on_marks(cells, expected, matching, remarks)
+    _remark_on_metadata(cells, expected, matching, remarks)
     entries = _resolve(cells, expected, matching, remarks)
     missing = [
         want.name
@@ -75,7 +75,7 @@ def arrange(
     return notebook, said, missing
 
 
-def _remark_on_marks(
+def _remark_on_metadata(
     cells: Sequence[Cell],
     expected: Sequence[Expected],
     matching: Matching,
@@ -95,11 +95,11 @@ def _remark_on_marks(
             )
             continue
         ours = want.cell.metadata.nbgrader
-        theirs = [cells[index].marks for index in matching.cells[number]]
+        theirs = [cells[index].metadata for index in matching.cells[number]]
         changed = [
             name
-            for name in MARKS
-            if any(m.get(name, ours.get(name)) != ours.get(name) for m in theirs)
+            for name in METADATA_FIELDS
+            if any(other.get(name, ours.get(name)) != ours.get(name) for other in theirs)
         ]
         if changed:
             text = f"had changed metadata ({listed(changed)}); the assignment's metadata was used."

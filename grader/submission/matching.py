@@ -23,9 +23,7 @@ class Matching:
     """Which handed-in cells were matched with each cell of the assignment, by index."""
 
     cells: dict[int, list[int]] = field(default_factory=dict)  #: handed-in cells, by expected cell
-    how: dict[int, str] = field(
-        default_factory=dict
-    )  #: the rule that matched it, by expected cell; none if nbgrader's metadata did
+    how: dict[int, str] = field(default_factory=dict)  #: the rule, if not nbgrader's metadata
     owners: dict[int, int] = field(default_factory=dict)  #: the expected cell, by handed-in cell
 
     def take(self, number: int, cell: int, how: str = "") -> None:
@@ -58,7 +56,7 @@ class _Matcher:
         self.defined = [defined(c.text) if c.kind == CODE else frozenset() for c in cells]
 
     def match(self) -> Matching:
-        self._by_marks()
+        self._by_grade_id()
         self._one_each(BY_ID, lambda want: want.id != "", self._of_this_id)
         self._one_each(BY_TEXT, lambda _: True, self._of_this_text)
         self._one_each(BY_NAMES, lambda want: bool(want.asked_for), self._that_defines)
@@ -66,7 +64,7 @@ class _Matcher:
         self._one_each(BY_PLACE, lambda want: want.role == ANSWER, self._in_this_place)
         return self.matching
 
-    def _by_marks(self) -> None:
+    def _by_grade_id(self) -> None:
         numbers = {
             want.name: number for number, want in enumerate(self.expected) if want.role != TEXT
         }

@@ -46,13 +46,13 @@ class Cell:
     kind: str  #: `CODE`, `MARKDOWN` or `RAW`
     text: str
     id: str = ""  #: the notebook format's id, if it is valid
-    marks: Mapping[str, Any] = field(default_factory=dict)  #: its nbgrader metadata
+    metadata: Mapping[str, Any] = field(default_factory=dict)  #: its nbgrader metadata
     pictures: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def grade_id(self) -> str:
         """Its grade_id from the nbgrader metadata, or ""."""
-        grade_id = self.marks.get("grade_id")
+        grade_id = self.metadata.get("grade_id")
         return grade_id if isinstance(grade_id, str) else ""
 
 
@@ -142,8 +142,8 @@ def _parse(text: str, remarks: list[str]) -> Mapping[str, Any]:
                 seen.add(name)
         return found
 
-    # Of all numbers only the format's version and heading levels are used. A number may have
-    # millions of digits, so longer ones are not parsed.
+    # Of all numbers only heading levels are used. A number may have millions of digits, so long
+    # ones are not parsed.
     decoder = json.JSONDecoder(
         object_pairs_hook=without_doubles, parse_int=_short_number, parse_float=lambda _: 0.0
     )
@@ -283,12 +283,12 @@ def _cell(found: object, name: str, odd: Remarks) -> Cell | None:
             "were of an unknown type; they were read as text.",
         )
     cell_id, metadata = found.get("id"), found.get("metadata")
-    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     return Cell(
         kind=kind if kind in (CODE, RAW) else MARKDOWN,
         text=text,
         id=cell_id if isinstance(cell_id, str) and _CELL_ID.fullmatch(cell_id) else "",
-        marks=marks if isinstance(marks, dict) else {},
+        metadata=nbgrader if isinstance(nbgrader, dict) else {},
         pictures=_pictures(found.get("attachments")),
     )
 
@@ -315,7 +315,7 @@ def _pictures(attachments: object) -> dict[str, dict[str, str]]:
 
 def _cleaned(cell: Cell) -> Cell:
     text = cell.text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
-    return Cell(cell.kind, _whole(text), cell.id, cell.marks, cell.pictures)
+    return Cell(cell.kind, _whole(text), cell.id, cell.metadata, cell.pictures)
 
 
 def _whole(text: str) -> str:

@@ -1,8 +1,8 @@
-"""Lists matplotlib's fonts without reading all of them.
+"""Makes matplotlib's list of fonts faster, by skipping font metrics that the list does not need.
 
-matplotlib makes the list when it is imported for the first time, which in a sandbox is every
-time. Of a PostScript font it keeps what the file's first lines say, yet it reads the measures of
-all letters and pairs of letters too.
+matplotlib makes the list at its first import and caches it in a file. A sandbox starts without
+that file, so it makes the list each time. The list needs only the header of a PostScript font,
+but matplotlib also parses the metrics of all its characters and kerning pairs.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from unittest import mock
 
 
 def list_fonts() -> None:
-    """Import matplotlib's list of fonts; later whoever opens a PostScript font reads it whole.
+    """Make the list without font metrics. Fonts that are opened later are read completely.
 
-    Where matplotlib has no functions of these names, it takes its time.
+    In a version of matplotlib without these private functions, this is slow but still correct.
     """
     with mock.patch.multiple(
         "matplotlib._afm",

@@ -81,22 +81,20 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
     with contextlib.suppress(OSError):  # a second defence; the filter of system calls is the first
         Path("/proc/sys/user/max_user_namespaces").write_text("0")
     _call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
-    harmless = _NO_SUID | _NO_DEVICES | _NO_EXECUTION
+    mount_flags = _NO_SUID | _NO_DEVICES | _NO_EXECUTION
     size = f"size={limits.disk_mib}m,nr_inodes=4096,mode=700".encode()
-    _call("mount", b"none", _STAGE, b"tmpfs", harmless, size)
+    _call("mount", b"none", _STAGE, b"tmpfs", mount_flags, size)
     for path in kept:
         place = _STAGE.decode() + path.removeprefix("/tmp")
         _make_like(Path(path), Path(place))
         _call("mount", path.encode(), place.encode(), None, _BIND | _RECURSIVE, None)
     _call("mount", _STAGE, b"/tmp", None, _MOVE, None)
-    _call("mount", b"none", b"/proc", b"tmpfs", harmless | _READ_ONLY, b"size=4k,mode=555")
+    _call("mount", b"none", b"/proc", b"tmpfs", mount_flags | _READ_ONLY, b"size=4k,mode=555")
     os.chdir("/tmp")
     if os.fork():
         os._exit(0)  # only a child is in the new PID namespace; it goes on alone
     for capability in range(64):
-        _libc.prctl(
-            _DROP_FROM_BOUNDS, capability, 0, 0, 0
-        )  # fails, harmlessly, beyond the last capability
+        _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # may fail: not all 64 exist
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
