@@ -186,7 +186,9 @@ class TestDrawing:
         assert drawn(with_help) == "ok"
 
     def test_nothing_to_look_at_is_an_error_of_its_author(self):
-        with pytest.raises(ValueError, match="expected something to look at"):
+        with pytest.raises(
+            ValueError, match="expected lines, image, logarithmic or labelled, got none"
+        ):
             drawn(draw, lines=None)
 
     def test_figures_are_closed(self):
