@@ -174,7 +174,7 @@ class TestDrawing:
         check = Checks({"f": draw})
         check.part("axes", points=1)
         check.drawing("f", logarithmic="xy", labelled=True)
-        assert not any(result.only_form for result in check.parts[0].results)
+        assert not any(finding.only_form for finding in check.parts[0].findings)
 
     def test_attn_lib_may_help_to_draw(self):
         from attn_lib import softmax
