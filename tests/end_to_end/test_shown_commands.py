@@ -105,7 +105,7 @@ ARCHIVE = Tested(
     "tests/grader/releasing/test_bundle.py::TestCommand::test_it_says_where_the_archive_is"
 )
 INSTALL = Untested("It installs from a package registry; test_packaging.py checks the ranges.")
-WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installation_brings_numpy_and_nothing_else")
+WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installing_attn_lib_adds_only_numpy")
 AUTOGRADE = Tested(
     "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_from_release_to_feedback"
 )
@@ -173,7 +173,7 @@ CONTRIBUTING: dict[str, Entry] = {
         "It takes minutes; the suite tries fewer seeds of the same tests."
     ),
     ".venv/bin/python -m tools.pictures": Tested(
-        "tests/tools/test_pictures.py::test_each_view_is_taken_where_it_says"
+        "tests/tools/test_pictures.py::test_each_picture_shows_the_right_part_of_the_page"
     ),
     ".venv/bin/python tools/page_sizes.py": Tested(
         "tests/tools/test_page_sizes.py::test_a_page_over_the_limit_fails"

@@ -1,4 +1,4 @@
-"""What is added to the course changes neither learners' numbers nor the museum's examples."""
+"""Additions to the course change neither learners' numbers nor the museum's examples."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def known_numbers():
 
 
 class TestLearnersNumbers:
-    def test_a_new_mistake_at_every_target_changes_none(self, monkeypatch):
-        """It gives right answers, so no numbers show it: none would do if it counted."""
+    def test_a_new_mistake_for_every_target_changes_none(self, monkeypatch):
+        """The new mistake gives right answers, so if it counted, no numbers would be accepted."""
         new = {
             f"new-at-{target}": Mistake(f"new-at-{target}", target, right, "It is new.", "a#b")
             for target, right in TARGETS.items()
@@ -59,7 +59,7 @@ class TestLearnersNumbers:
 
 class TestExamples:
     def test_new_ones_anywhere_change_none_of_the_others(self):
-        """With new draws before every statement, and before every target's first example."""
+        """Random draws are inserted before every statement and before every first example."""
         (draw,) = ast.parse("_qkv(10**6, (3, 7), (5, 7), 2)").body
         module = ast.parse(SOURCE)
         for node in ast.walk(module):

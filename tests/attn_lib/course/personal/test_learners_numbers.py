@@ -1,4 +1,4 @@
-"""Learners keep their numbers from one state of the course to the next."""
+"""A change of the course does not change learners' numbers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from tests.attn_lib.course.personal.learners_numbers import LEARNERS, TABLE, digests, drawn, plain
 
 CHANGED = (
-    "Learners' numbers have changed here, so right work that was handed in would lose points. "
-    "Undo that. Between two terms it may be: write the table again, with "
+    "Learners' numbers have changed, so right answers handed in before would lose points. Undo "
+    "the change. Only between two terms may you keep it: then write the table again, with "
     "`python -m tests.attn_lib.course.personal.learners_numbers --write`, and raise the major "
     "version."
 )
@@ -19,15 +19,17 @@ CHANGED = (
 def test_learners_keep_their_numbers():
     known, now = json.loads(TABLE.read_text(encoding="utf-8")), digests()
     assert [name for name in known if known[name] != now.get(name)] == [], CHANGED
-    assert now.keys() == known.keys(), "A function is new: write the table again, with --write."
+    assert now.keys() == known.keys(), (
+        "A function was added or removed: write the table again, with --write."
+    )
 
 
-def test_learners_have_numbers_of_their_own():
+def test_learners_have_different_numbers():
     assert len(digests()) > 20
     for name, draw in drawn():
         assert len({json.dumps(plain(draw(learner))) for learner in LEARNERS}) > 4, name
 
 
-def test_rounding_is_no_change():
+def test_rounding_does_not_count_as_a_change():
     assert plain((np.array([0.1 + 0.2]), 3, "a", np.int64(4))) == [[0.3], 3, "a", 4.0]
     assert plain([0.3, True]) == [0.3, True]
