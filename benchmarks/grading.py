@@ -131,7 +131,7 @@ def write_class(assignment: str, number: int, folder: Path) -> None:
 def where_the_time_goes() -> str:
     """Return the milliseconds of each step of one submission, as a Markdown table."""
     from grader.judging.assignment_source import read_source
-    from grader.judging.judge import grade
+    from grader.judging.judge import judge_submission
     from grader.sandbox.inside.limits import Limits
     from grader.sandbox.warm_process import Sandbox
     from grader.submission import repair
@@ -145,7 +145,7 @@ def where_the_time_goes() -> str:
         warm = time.perf_counter() - begun
 
         def judged() -> None:
-            grade(source, source, sandbox=sandbox, **options)
+            judge_submission(source, source, sandbox=sandbox, **options)
 
         steps = {
             "one submission, whole": judged,

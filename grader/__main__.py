@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 from grader.command_line.commands import main
@@ -9,4 +10,6 @@ from grader.lazy_packages import load_lazily
 
 if __name__ == "__main__":
     load_lazily()
+    # Modules and a course's notebooks live until the end: look for garbage less often.
+    gc.set_threshold(50_000, 20, 20)
     sys.exit(main())

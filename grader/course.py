@@ -111,7 +111,7 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 
 
-def run(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
+def run_step(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
     """Run a step of nbgrader's programming interface.
 
     Raises

@@ -16,7 +16,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 #: Packages that import all their modules, where grading needs a few of them.
 PACKAGES = (
@@ -56,7 +56,7 @@ def load_lazily(packages: Sequence[str] = PACKAGES) -> None:
 class _Finder(MetaPathFinder):
     """Finds the packages where Python finds them, and gives them a loader that waits."""
 
-    packages: set[str] = set()
+    packages: ClassVar[set[str]] = set()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

@@ -84,7 +84,7 @@ def exhibit(mistake: Mistake) -> Exhibit:
         check = Checks({target: wrong})
         check.part(mistake.id, points=1)
         check.value(target, target=target, args=arguments)
-        result = check.parts[0].results[0]
+        result = check.parts[0].findings[0]
         if result.mistake == mistake.id:
             right = np.asarray(TARGETS[target](*arguments))
             kind: Kind = "values"

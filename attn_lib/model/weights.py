@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,8 @@ def save(model: Transformer, path: Path | str) -> None:
     if path.suffix != ".npz":
         raise ValueError(f"save: expected a path that ends in .npz, got {path}.")
     config = np.array(json.dumps(model.config._asdict()))
-    np.savez_compressed(path, allow_pickle=False, config=config, **model.parameters)
+    arrays: dict[str, Any] = {"config": config, **model.parameters}
+    np.savez_compressed(path, **arrays)
 
 
 def load(path: Path | str) -> Transformer:

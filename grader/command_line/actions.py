@@ -73,7 +73,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     )
     judges: pipeline.Workers
     if options.scheduler:
-        judges = cluster_workers.ClusterWorkers(options.scheduler, local_workers.GRADE_JOB)
+        judges = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
     else:
         judges = pipeline.local_workers(run, options.workers)
     if not run.students():
@@ -155,7 +155,9 @@ def grade_sample_class(options: argparse.Namespace) -> int:
     if options.isolation:
         _warn_of(options.isolation)
     with _Progress() as progress:
-        graded = sample_class.run(into=options.into, isolation=options.isolation, progress=progress)
+        graded = sample_class.grade_sample_class(
+            into=options.into, isolation=options.isolation, progress=progress
+        )
     return _report_on(graded)
 
 
@@ -172,7 +174,7 @@ def _get_workers_ready() -> None:
     """Begin what judging needs: workers and this process import for two seconds, side by side."""
     from grader.running import local_workers
 
-    local_workers.get_ready(local_workers.GRADE_JOB)
+    local_workers.get_ready(local_workers.JUDGE_JOB)
 
 
 def _results(options: argparse.Namespace) -> list[Any]:
@@ -235,7 +237,7 @@ def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
         print(text)
     for student, problem in graded.without_feedback.items():
         print(f"{student}: {problem}", file=sys.stderr)
-    failed = any(result.problem for result in graded.results) or graded.without_feedback
+    failed = any(result.reason for result in graded.results) or graded.without_feedback
     return SOME_FAILED if failed else 0
 
 

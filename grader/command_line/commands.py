@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         add(commands)
     options = parser.parse_args(arguments)
     try:
-        return options.run(options)
+        return options.action(options)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
         return actions.STOPPED
@@ -67,7 +67,7 @@ def _add_release(commands: Any) -> None:
     command = _command(commands, "release", "make exercises/ from solutions/")
     command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
     command.add_argument("--force", action="store_true", help="replace notebooks with work in them")
-    command.set_defaults(run=actions.release_exercises)
+    command.set_defaults(action=actions.release_exercises)
 
 
 def _add_bundle(commands: Any) -> None:
@@ -84,19 +84,19 @@ def _add_bundle(commands: Any) -> None:
         default=course.ROOT / "dist",
         help="where the archive goes (default: %(default)s)",
     )
-    command.set_defaults(run=actions.make_bundle)
+    command.set_defaults(action=actions.make_bundle)
 
 
 def _add_grade(commands: Any) -> None:
     command = _command(commands, "grade", "autograde, write feedback and grades.csv")
     _add_grading_options(command)
-    command.set_defaults(run=lambda options: actions.grade(options, everything=True))
+    command.set_defaults(action=lambda options: actions.grade(options, everything=True))
 
 
 def _add_autograde(commands: Any) -> None:
     command = _command(commands, "autograde", "judge submissions and enter their scores")
     _add_grading_options(command)
-    command.set_defaults(run=lambda options: actions.grade(options, everything=False))
+    command.set_defaults(action=lambda options: actions.grade(options, everything=False))
 
 
 def _add_grading_options(command: argparse.ArgumentParser) -> None:
@@ -158,7 +158,7 @@ def _add_feedback(commands: Any) -> None:
     command = _command(commands, "feedback", "write each student's page of feedback")
     _add_assignment(command)
     _add_class_options(command)
-    command.set_defaults(run=actions.write_feedback)
+    command.set_defaults(action=actions.write_feedback)
 
 
 def _add_export(commands: Any) -> None:
@@ -176,7 +176,7 @@ def _add_export(commands: Any) -> None:
         metavar="FILE",
         help="default: grades.csv or grades-FORMAT.csv in --into",
     )
-    command.set_defaults(run=actions.write_grades)
+    command.set_defaults(action=actions.write_grades)
 
 
 def _add_report(commands: Any) -> None:
@@ -186,7 +186,7 @@ def _add_report(commands: Any) -> None:
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
-    command.set_defaults(run=actions.write_report)
+    command.set_defaults(action=actions.write_report)
 
 
 def _add_sample_class(commands: Any) -> None:
@@ -198,12 +198,12 @@ def _add_sample_class(commands: Any) -> None:
         help="the class's folder (default: %(default)s)",
     )
     _add_isolation(command)
-    command.set_defaults(run=actions.grade_sample_class)
+    command.set_defaults(action=actions.grade_sample_class)
 
 
 def _add_doctor(commands: Any) -> None:
     command = _command(commands, "doctor", "say what of the sandbox works on this machine")
-    command.set_defaults(run=actions.examine_machine)
+    command.set_defaults(action=actions.examine_machine)
 
 
 def _positive(text: str) -> int:

@@ -32,7 +32,7 @@ def read_roster(path: Path) -> dict[str, tuple[str, str]]:
         return {row["id"]: (row["first_name"], row["last_name"]) for row in csv.DictReader(file)}
 
 
-def run(
+def grade_sample_class(
     sample: Path = SAMPLE,
     into: Path = CLASSROOM,
     isolation: str = "",

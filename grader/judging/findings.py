@@ -1,6 +1,6 @@
 """What the tests found in one submission, as data: parts of test cells and their findings.
 
-The report, the statistics and the record take it from here. What a learner reads is another
+The report, the statistics and the journal take it from here. What a learner reads is another
 rendering of the same, and nobody reads it back: it may quote what the learner wrote.
 """
 
@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any
 
 from attn_lib.course.checks import Part
-from attn_lib.course.checks.events import Event, Reported
-from attn_lib.course.checks.results import shortened
+from attn_lib.course.checks.events import Event, Finished
+from attn_lib.course.checks.findings import shortened
 from grader.judging.outputs import writable
 
 #: Of one text. A message may quote a learner, so it is cut off earlier; see `shortened`.
@@ -27,7 +27,7 @@ MAX_FINDINGS = 1000
 
 
 @dataclass(frozen=True)
-class Finding:
+class JudgedFinding:
     """Something wrong that one check found."""
 
     check: str  #: what was looked at
@@ -42,14 +42,15 @@ class JudgedPart:
     title: str
     points: float
     passed: bool
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
 
     @classmethod
     def of(cls, part: Part) -> JudgedPart:
         """Return what is kept of a part: each finding once, its texts cut to what is told."""
-        failed = (result for result in part.results if not result.passed)
+        failed = (result for result in part.findings if not result.passed)
         found = dict.fromkeys(
-            Finding(_kept(result.name), _kept(result.message), result.mistake) for result in failed
+            JudgedFinding(_kept(result.name), _kept(result.message), result.mistake)
+            for result in failed
         )
         findings = tuple(islice(found, MAX_FINDINGS))
         return cls(_kept(part.title), float(part.points), part.passed, findings)
@@ -80,7 +81,7 @@ class Reports:
 
     def __call__(self, event: Event) -> None:
         """Keep the parts of a report; a cell may make several."""
-        if isinstance(event, Reported):
+        if isinstance(event, Finished):
             self.parts += tuple(map(JudgedPart.of, event.parts))
 
 
@@ -120,12 +121,12 @@ def _part(value: object) -> JudgedPart:
     return JudgedPart(_text(title), float(points), passed, found)
 
 
-def _finding(value: object) -> Finding:
-    check, message, mistake = _fields(value, "finding", Finding)
-    return Finding(_text(check), _text(message), None if mistake is None else _text(mistake))
+def _finding(value: object) -> JudgedFinding:
+    check, message, mistake = _fields(value, "finding", JudgedFinding)
+    return JudgedFinding(_text(check), _text(message), None if mistake is None else _text(mistake))
 
 
-def _fields(value: object, what: str, of: type[Finding | JudgedPart]) -> list[Any]:
+def _fields(value: object, what: str, of: type[JudgedFinding | JudgedPart]) -> list[Any]:
     names = [field.name for field in fields(of)]
     if not isinstance(value, dict) or value.keys() != set(names):
         got = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__

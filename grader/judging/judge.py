@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import hashlib
 import importlib.metadata
 import io
@@ -63,7 +64,7 @@ class Judged:
     parts: dict[str, tuple[JudgedPart, ...]] = field(default_factory=dict)  #: by test cell
 
 
-def grade(
+def judge_submission(
     source: bytes,
     submitted: bytes,
     *,
@@ -94,7 +95,7 @@ def grade(
     """
     begun = time.monotonic()
     known = read_source(source)
-    record: dict[str, Any] = {
+    provenance: dict[str, Any] = {
         "source": hashlib.sha256(source).hexdigest(),
         "submission": hashlib.sha256(submitted).hexdigest(),
         "isolation": sandbox.isolation,
@@ -102,23 +103,25 @@ def grade(
     }
     try:
         repaired = repair(submitted, known.stub)
-        record["seed"] = seed_of(repaired.notebook)
-        judged = _judge_with_seed(record["seed"], known, repaired.notebook, limits, sandbox)
+        provenance["seed"] = seed_of(repaired.notebook)
+        judged = _judge_with_seed(provenance["seed"], known, repaired.notebook, limits, sandbox)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
     except CourseError as problem:
-        _raise_if_the_course_is_at_fault(known, record["seed"], limits, sandbox)
+        _raise_if_the_course_is_at_fault(known, provenance["seed"], limits, sandbox)
         reason = (
             f"{problem} The model answers and the released notebook do not lead to that: look at "
             "what was handed in, and tell whoever maintains the course."
         )
         verdict = Verdict(assignment, student, FAILED, reason=reason)
-    record["seconds"] = round(time.monotonic() - begun, 3)
-    return replace(verdict, points=dict(known.points), record=record)
+    provenance["seconds"] = round(time.monotonic() - begun, 3)
+    return replace(verdict, points=dict(known.points), provenance=provenance)
 
 
-def judge(source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox) -> Judged:
+def judge_notebook(
+    source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox
+) -> Judged:
     """Run a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
     Parameters
@@ -129,7 +132,7 @@ def judge(source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sa
         As `grader.submission.repair` returns it. It is changed and returned. Its answers alone
         decide on the hidden inputs; see `seed_of`.
     limits, sandbox
-        As in `grade`.
+        As in `judge_submission`.
 
     Raises
     ------
@@ -172,7 +175,7 @@ def seed_of(notebook: NotebookNode) -> int:
 def _judge_with_seed(
     seed: int, source: Source, notebook: NotebookNode, limits: Limits, sandbox: Sandbox
 ) -> Judged:
-    """Do what `judge` says, on the hidden inputs of a seed."""
+    """Do what `judge_notebook` says, on the hidden inputs of a seed."""
     with Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         parts: dict[str, tuple[JudgedPart, ...]] = {}
@@ -195,7 +198,7 @@ def _judge_with_seed(
                     live.remarks.append(f"The cell {_name(cell, count)} has no points: {reason}.")
                 answers.clear()  # before those of the next test are read
             else:
-                cell.outputs = live.run_cell(_name(cell, count), cell.source)
+                cell.outputs = live.execute(_name(cell, count), cell.source)
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
 
 
@@ -210,7 +213,7 @@ def _raise_if_the_course_is_at_fault(
     Parameters
     ----------
     source, limits, sandbox
-        As in `judge`.
+        As in `judge_notebook`.
     seed : int
         Of the submission at which the test cell failed.
     """
@@ -220,7 +223,7 @@ def _raise_if_the_course_is_at_fault(
 
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
-    """Return what was found of a submission, without its record."""
+    """Return what was found of a submission, without its provenance."""
     remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
     graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
     scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
@@ -240,6 +243,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
     )
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions that a grade depends on."""
     found = {name: importlib.metadata.version(name) for name in ("attn_lib", "numpy", "nbgrader")}

@@ -44,14 +44,14 @@ class Live:
     def __exit__(self, *_: object) -> None:
         self._end()
 
-    def run_cell(self, name: str, source: str) -> list[NotebookNode]:
+    def execute(self, name: str, source: str) -> list[NotebookNode]:
         """Run a cell and return its outputs."""
         session = self._ready()
         if session is None:
             return [stopped_output(self._over)]
         begun = time.monotonic()
         try:
-            ran = session.run_cell(name, source)
+            ran = session.execute(name, source)
         except SessionDied as died:
             self.remarks.append(f"The cell {name} was stopped: {died.reason}.")
             self._begin_again()
@@ -106,7 +106,7 @@ class Live:
             self.remarks.append(f"The value {name} could not be read: {late}.")
         return value
 
-    def observe(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
+    def call(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
         """Call one of the submission's functions.
 
         One that did not come back is not called a second time.
@@ -118,7 +118,7 @@ class Live:
             return Observation(problem=f"it was not called: {self._over}.")
         begun = time.monotonic()
         try:
-            observation = session.observe(name, args, own_work=own_work)
+            observation = session.call(name, args, own_work=own_work)
         except SessionDied as died:
             self._stopped[name] = f"it was stopped: {died.reason}."
             self._lost(f"{name} was stopped: {died.reason}.")
@@ -149,7 +149,7 @@ class Live:
             if self._ready() is None:
                 return
             try:
-                self._session.run_cell(name, source)
+                self._session.execute(name, source)
             except SessionDied as died:
                 self._give_up(f"the cell {name}, run again, was stopped: {died.reason}")
                 return
@@ -166,7 +166,7 @@ class Live:
 
 
 def _not_looked_at(reason: str) -> Opaque:
-    return Opaque.named(f"object not looked at: {reason}")
+    return Opaque(f"object not looked at: {reason}")
 
 
 def _late(begun: float, seconds: float) -> str:
@@ -185,9 +185,5 @@ class _Elsewhere(StandIn):
     def __repr__(self) -> str:
         return f"<function {self.name}>"
 
-    def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
-        return self.live.observe(self.name, args, own_work=own_work)
-
-
-#: What messages to a learner call it.
-_Elsewhere.__name__ = "function"
+    def call(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
+        return self.live.call(self.name, args, own_work=own_work)

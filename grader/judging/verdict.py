@@ -30,7 +30,7 @@ class Verdict:
     unanswered: tuple[str, ...] = ()  #: cells for answers that are still as they were released
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     notebook: str = ""  #: the graded notebook as JSON
-    record: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
+    provenance: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
 
     @property
     def score(self) -> float:

@@ -15,7 +15,7 @@ from traitlets.config import Config
 
 from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
-from grader.judging.judge import judge
+from grader.judging.judge import judge_notebook
 from grader.nbgrader_hooks.settings import Grading
 from grader.sandbox.kept import warm_sandbox
 from grader.submission import repair
@@ -38,7 +38,7 @@ class JudgeSubmission(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, Any]:
         """Return the graded notebook; what went wrong on the way goes to the log."""
         settings = Grading(parent=self)
-        judged = judge(
+        judged = judge_notebook(
             _source(self.config, resources),
             nb,
             limits=settings.limits,

@@ -66,14 +66,14 @@ def _write_pages(
 ) -> dict[str, str]:
     problems: dict[str, str] = {}
     with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
-        for number, done in enumerate(workers.run(_jobs(assignment, folder, stale)), start=1):
+        for number, done in enumerate(workers.do(_jobs(assignment, folder, stale)), start=1):
             progress(f"feedback {number} of {len(stale)}: {done.name}")
-            if done.result is None:
-                problems[done.name] = f"no feedback: {done.problem}"
+            if done.returned is None:
+                problems[done.name] = f"no feedback: {done.reason}"
                 continue
             page = _page(folder, assignment, done.name)
             page.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(page, done.result)
+            write_whole(page, done.returned)
     return problems
 
 

@@ -158,5 +158,5 @@ def _frequencies(named: Sequence[NamedMistake], number: int) -> Chart | None:
 
 def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:
     """Return what somebody has to look at, each with the student."""
-    found = [(result.student, result.status) for result in results if result.problem]
+    found = [(result.student, result.status) for result in results if result.reason]
     return found + [(result.student, remark) for result in results for remark in result.remarks]

@@ -1,4 +1,4 @@
-"""What became of each submission: the gradebook's scores and the record's remarks in one place."""
+"""What became of each submission: the gradebook's scores and the journal's remarks in one place."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Result:
     student: str
     entry: Entry | None  #: what is in the gradebook; None if it could not be graded
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
-    problem: str = ""  #: why it could not be graded
+    reason: str = ""  #: why it could not be graded
     remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
     missing: tuple[str, ...] = ()  #: answers that were not handed in
     learner: Learner = NOT_LISTED  #: what the class list says
@@ -59,8 +59,8 @@ class Result:
     @property
     def status(self) -> str:
         """The state in a few words."""
-        if self.problem or self.entry is None:
-            return f"failed: {self.problem}"
+        if self.reason or self.entry is None:
+            return f"failed: {self.reason}"
         state = "to read" if self.entry.to_read else "graded"
         if self.entry.seconds_late:
             state += f", {span(self.entry.seconds_late)} late"
@@ -77,7 +77,7 @@ def results(
     db_url : str
         The gradebook.
     folder : Path
-        Where the record is.
+        Where the journal is.
     assignment : str
     students : collection of str, optional
     """
@@ -91,9 +91,9 @@ def results(
         # A failure leaves at most what a person gave. If a test gave points, nbgrader's own
         # command graded it since.
         if line is not None and line.status == FAILED and not (entry and entry.judged):
-            result = replace(result, entry=None, problem=line.reason, remarks=line.remarks)
+            result = replace(result, entry=None, reason=line.reason, remarks=line.remarks)
         elif entry is None:
-            result = replace(result, problem="it is not graded yet")
+            result = replace(result, reason="it is not graded yet")
         elif line is not None and line.status != FAILED:
             result = replace(result, parts=line.parts, remarks=line.remarks, missing=line.missing)
         found.append(result)

@@ -53,7 +53,7 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
         ``to_read``: those with an answer that waits for a person. ``points``: the most there
         are. ``mean``: of the points so far.
     """
-    graded = [result for result in results if not result.problem]
+    graded = [result for result in results if not result.reason]
     scores = [result.score for result in graded if result.score is not None]
     points = [result.points for result in graded if result.points is not None]
     return {
@@ -107,7 +107,7 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
     file : object
         Its name.
     """
-    failed = [result.student for result in results if result.problem]
+    failed = [result.student for result in results if result.reason]
     waiting = figures(results)["to_read"]
     texts = [f"{counted(lines, 'student')} in {file}."]
     if failed:

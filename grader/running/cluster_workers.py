@@ -61,7 +61,7 @@ class ClusterWorkers:
             self._client.close()
             self._client = None
 
-    def run(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
+    def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         """Do the jobs, and yield what became of each as it is done.
 
         The scheduler gives the job of a worker that died to another one. So many jobs are on

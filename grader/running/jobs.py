@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.judging.judge import CourseError, grade
+from grader.judging.judge import CourseError, judge_submission
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
@@ -22,7 +22,7 @@ from grader.sandbox.warm_process import SandboxUnavailable
 _one_at_a_time = threading.Lock()
 
 
-def grade_job(job: Mapping[str, Any]) -> str:
+def judge_job(job: Mapping[str, Any]) -> str:
     """Grade one submission.
 
     Parameters
@@ -44,7 +44,7 @@ def grade_job(job: Mapping[str, Any]) -> str:
     limits, isolation = Limits(**job["limits"]), job["isolation"]
     with _one_at_a_time:
         try:
-            verdict = grade(
+            verdict = judge_submission(
                 job["source"],
                 job["submitted"],
                 assignment=job["assignment"],

@@ -1,7 +1,7 @@
-"""The record of what is graded: a line for each verdict, added when the gradebook has it.
+"""The provenance of what is graded: a line for each verdict, added when the gradebook has it.
 
 So a run that is stopped, however hard, goes on where it was: the next one grades again what is
-not in the record. The gradebook keeps scores; the record keeps what nbgrader has no place for.
+not in the journal. The gradebook keeps scores; the journal keeps what nbgrader has no place for.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Busy(GraderError):
 
 @dataclass(frozen=True)
 class Line:
-    """What is recorded of one submission."""
+    """What the journal says of one submission."""
 
     student: str
     digest: str  #: of all that the verdict depends on
@@ -34,7 +34,7 @@ class Line:
     remarks: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
-    record: dict[str, Any] | None = None
+    provenance: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, verdict: Verdict, digest: str) -> Line:
@@ -47,12 +47,12 @@ class Line:
             verdict.remarks,
             verdict.missing,
             verdict.parts,
-            dict(verdict.record),
+            dict(verdict.provenance),
         )
 
 
 def path_in(folder: Path, assignment: str) -> Path:
-    """Return where the record of an assignment stands."""
+    """Return where the provenance of an assignment stands."""
     return folder / f"graded-{assignment}.jsonl"
 
 
@@ -77,7 +77,7 @@ def read(path: Path) -> Iterator[Line]:
 
 
 class Journal:
-    """The record, open for one writer.
+    """The provenance, open for one writer.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from typing import Any
 
 from grader.errors import GraderError
 
-GRADE_JOB = "grader.running.jobs:grade_job"
+JUDGE_JOB = "grader.running.jobs:judge_job"
 
 #: How often a job is tried whose worker died or raised what it should not.
 ATTEMPTS = 2
@@ -35,8 +35,8 @@ class Done:
     """What became of one job."""
 
     name: str
-    result: str | None  #: what the function returned; None if it could not be done
-    problem: str = ""  #: why it could not be done, in words
+    returned: str | None  #: what the function returned; None if it could not be done
+    reason: str = ""  #: why it could not be done, in words
 
 
 def usable_cores() -> int:
@@ -128,10 +128,12 @@ class LocalWorkers:
     def __exit__(self, *_: object) -> None:
         self._starting.join()
         for worker in self._workers:
+            worker.pipe.close()  # so that all of them end side by side
+        for worker in self._workers:
             worker.stop()
         self._workers = []
 
-    def run(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
+    def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         """Do the jobs, and yield what became of each as it is done.
 
         A job is taken from `jobs` when a worker is free for it, so there are never more of
@@ -166,7 +168,7 @@ class LocalWorkers:
                     worker.stop()
                     place = self._workers.index(worker)
                     self._workers[place] = self._start(place)
-                if done.result is None and task.attempts < ATTEMPTS:
+                if done.returned is None and task.attempts < ATTEMPTS:
                     again.append(task)
                 else:
                     yield done
@@ -175,7 +177,7 @@ class LocalWorkers:
         try:
             for place in range(self.number):
                 self._workers.append(self._start(place))
-        except Exception as problem:  # this is a thread of its own; `run` raises it
+        except Exception as problem:  # this is a thread of its own; `do` raises it
             self._not_started = problem
 
     def _start(self, place: int) -> _Worker:

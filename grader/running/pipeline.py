@@ -1,7 +1,7 @@
 """Grade a folder of submissions: read each, have workers judge it, enter what they find.
 
 Workers only judge. One process, this one, reads the submissions and writes the graded
-notebooks, the gradebook and the record, in that order; so whatever stops a run, the next one
+notebooks, the gradebook and the journal, in that order; so whatever stops a run, the next one
 finds each submission either done or not.
 """
 
@@ -28,9 +28,9 @@ from grader.gradebook.due_dates import read_time
 from grader.gradebook.writing import Entered, GradebookWriter
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
-from grader.running import journal
 from grader.running.digests import course_digest, digest
-from grader.running.local_workers import GRADE_JOB, CannotWork, Done, LocalWorkers
+from grader.running.journal import Journal, Line, path_in
+from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
 
 #: Verdicts that are entered in the gradebook together.
@@ -46,7 +46,7 @@ class Workers(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
-    def run(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
+    def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         """Do the jobs, and yield what became of each."""
 
 
@@ -75,7 +75,7 @@ class Run:
     submitted : Path
         The folder with ``STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb`` in it.
     into : Path
-        Where the folder autograded, the gradebook and the record go.
+        Where the folder autograded, the gradebook and the journal go.
     student : str
         Whom to grade: an id, or a pattern with ``*`` and ``?``.
     force : bool
@@ -128,11 +128,11 @@ def _grading() -> settings.Grading:
     return settings.Grading(config=configuration())
 
 
-def local_workers(run: Run, number: int | None = None, function: str = GRADE_JOB) -> LocalWorkers:
+def local_workers(run: Run, number: int | None = None, function: str = JUDGE_JOB) -> LocalWorkers:
     """Return workers on this machine for a run."""
     warm = {"limits": asdict(run.limits), "isolation": run.isolation}
     return LocalWorkers(
-        function, number, run.seconds, (WARM_UP, warm) if function == GRADE_JOB else None
+        function, number, run.seconds, (WARM_UP, warm) if function == JUDGE_JOB else None
     )
 
 
@@ -161,7 +161,7 @@ def autograde(
     students = run.students()
     run.into.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        record = stack.enter_context(journal.Journal(journal.path_in(run.into, run.assignment)))
+        journal = stack.enter_context(Journal(path_in(run.into, run.assignment)))
         source = read_instructors_notebook(run.assignment)
         workers = stack.enter_context(workers)  # they warm up while the gradebook is opened
         writer = stack.enter_context(
@@ -170,7 +170,7 @@ def autograde(
         if run.names:
             writer.enter_names(run.names)
         writer.renew_penalties()
-        _Pipeline(run, source, record, writer, progress).grade(students, workers)
+        _Pipeline(run, source, journal, writer, progress).judge_and_enter(students, workers)
     return students
 
 
@@ -189,13 +189,13 @@ class _Pipeline:
         self,
         run: Run,
         source: bytes,
-        record: journal.Journal,
+        journal: Journal,
         writer: GradebookWriter,
         progress: Callable[[Progress], None],
     ) -> None:
         self.run = run
         self.source = source
-        self.record = record
+        self.journal = journal
         self.writer = writer
         self.progress = progress
         self.course = course_digest(source, run.limits, run.isolation)
@@ -203,11 +203,11 @@ class _Pipeline:
         self.batch: list[tuple[Verdict, _Read]] = []
         self.done = self.failed = self.total = 0
 
-    def grade(self, students: list[str], workers: Workers) -> None:
+    def judge_and_enter(self, students: list[str], workers: Workers) -> None:
         self.total = len(students)
         in_gradebook = self.writer.students()
         try:
-            for done in workers.run(self._jobs(students, in_gradebook)):
+            for done in workers.do(self._jobs(students, in_gradebook)):
                 self._add(self._verdict(done), self.in_work.pop(done.name))
         except (CannotWork, KeyboardInterrupt):
             self._enter()
@@ -231,7 +231,7 @@ class _Pipeline:
             found = digest([self.course, content, str(timestamp), *remarks, *problems])
             if (
                 not self.run.force
-                and self.record.graded.get(student) == found
+                and self.journal.graded.get(student) == found
                 and student in in_gradebook
                 and self._graded(student).is_file()
             ):
@@ -252,10 +252,10 @@ class _Pipeline:
             )
 
     def _verdict(self, done: Done) -> Verdict:
-        if done.result is None:
-            return self._failed(done.name, f"it could not be judged: {done.problem}")
+        if done.returned is None:
+            return self._failed(done.name, f"it could not be judged: {done.reason}")
         try:
-            verdict = Verdict.from_json(done.result)
+            verdict = Verdict.from_json(done.returned)
             _check(verdict, self.run.assignment, done.name)
         except (ValueError, TypeError, KeyError) as problem:
             return self._failed(done.name, f"its worker sent no verdict: {problem}")
@@ -273,13 +273,13 @@ class _Pipeline:
             self._enter()
 
     def _enter(self) -> None:
-        """Write what has gathered: graded notebooks, gradebook, record."""
+        """Write what has gathered: graded notebooks, gradebook, journal."""
         if not self.batch:
             return
         for verdict, _ in self.batch:
             self._write(verdict)
         self.writer.enter([Entered(verdict, read.timestamp) for verdict, read in self.batch])
-        self.record.add(journal.Line.of(verdict, read.digest) for verdict, read in self.batch)
+        self.journal.add(Line.of(verdict, read.digest) for verdict, read in self.batch)
         self.batch = []
 
     def _write(self, verdict: Verdict) -> None:

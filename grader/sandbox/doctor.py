@@ -111,19 +111,19 @@ def _sessions() -> Iterator[Check]:
 def _looks(sandbox: Sandbox) -> Iterator[Check]:
     """Look at the sandbox from the inside."""
     with sandbox.session() as session:
-        session.run_cell("sum", "import os\nsum_ = 1 + 1\nuid = os.getuid()")
+        session.execute("sum", "import os\nsum_ = 1 + 1\nuid = os.getuid()")
         got = session.value("sum_")
         yield _told("session", got == 2, "1 + 1 is 2 in it.", f"1 + 1 gave {got!r} in it.")
         uid = session.value("uid")
         yield _told(
             "user", uid not in (0, None), f"A submission runs as user {uid}.", "It runs as root."
         )
-        session.run_cell("network", _PROBE_NETWORK)
+        session.execute("network", _PROBE_NETWORK)
         network = session.value("network")
         yield _told("network", network == "absent", "There is none in it.", f"It {network}.")
-        session.run_cell("memory", _PROBE_MEMORY)
+        session.execute("memory", _PROBE_MEMORY)
         most = sandbox.limits.memory_mib
-        problem = session.observe("take", [2 * most], own_work=True).problem
+        problem = session.call("take", [2 * most], own_work=True).problem
         yield _told(
             "memory",
             "MemoryError" in problem,
@@ -137,7 +137,7 @@ def _time(sandbox: Sandbox, warm: float) -> str:
     for _ in range(5):
         begun = time.perf_counter()
         with sandbox.session() as session:
-            session.run_cell("nothing", "")
+            session.execute("nothing", "")
         seconds.append(time.perf_counter() - begun)
     return f"{warm:.1f} s to start once, {min(seconds) * 1000:.0f} ms for each submission."
 
@@ -145,7 +145,7 @@ def _time(sandbox: Sandbox, warm: float) -> str:
 def _without_isolation() -> Check:
     try:
         with Sandbox(Limits(), NONE) as sandbox, sandbox.session() as session:
-            session.run_cell("sum", "sum_ = 1 + 1")
+            session.execute("sum", "sum_ = 1 + 1")
             works = session.value("sum_") == 2
     except (SandboxUnavailable, SessionDied) as problem:
         return "isolation none", False, str(problem)

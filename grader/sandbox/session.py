@@ -34,7 +34,7 @@ class SessionDied(Exception):
 
 
 @dataclass(frozen=True)
-class CellRun:
+class Executed:
     """What running a cell gave."""
 
     outputs: list[dict[str, Any]]  #: in nbformat's form, unchecked: a learner's process wrote them
@@ -56,7 +56,7 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
-    def run_cell(self, cell_id: str, source: str) -> CellRun:
+    def execute(self, cell_id: str, source: str) -> Executed:
         """Run a cell's code.
 
         Raises
@@ -65,8 +65,8 @@ class Session:
             As all requests do. After that a session answers nothing.
         """
         seconds = self._limits.cell_seconds
-        status, outputs = self._ask(_is_run, seconds, "run_cell", cell_id, source)
-        return CellRun(outputs, status)
+        status, outputs = self._ask(_is_run, seconds, "execute", cell_id, source)
+        return Executed(outputs, status)
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return for each name whether it is a "function", a "value" or "missing"."""
@@ -87,12 +87,12 @@ class Session:
         """
         return self._ask(lambda _: True, self._limits.call_seconds, "value", name)
 
-    def observe(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
+    def call(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
         """Call a function with copies of `args`, as the `observe` of attn_lib's checks does."""
         seconds = self._limits.call_seconds
-        body = self._ask(_is_observation, seconds, "observe", name, list(args), own_work)
+        body = self._ask(_is_observation, seconds, "call", name, list(args), own_work)
         return Observation(
-            None if body.problem else body.result,
+            None if body.problem else body.returned,
             body.problem[:_WORDS],
             body.on_these_arguments,
         )

@@ -27,10 +27,10 @@ from grader.sandbox import bubblewrap
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
-from grader.sandbox.session import CellRun, Session, SessionDied
+from grader.sandbox.session import Executed, Session, SessionDied
 from grader.sandbox.watchdog import Family
 
-__all__ = ["CellRun", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
+__all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
 #: No site packages, no user's folder, nothing from where it stands, no files written.
 _FLAGS = ("-P", "-S", "-s", "-B")

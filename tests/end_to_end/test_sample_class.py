@@ -59,7 +59,7 @@ class Class:
 @pytest.fixture(scope="module")
 def graded_class(tmp_path_factory) -> Class:
     folder = tmp_path_factory.mktemp("class")
-    graded = sample_class.run(into=folder)
+    graded = sample_class.grade_sample_class(into=folder)
     assert graded.without_feedback == {}
     return Class(folder, {result.student: result for result in graded.results})
 
@@ -227,7 +227,9 @@ class TestAgain:
         page = graded_class.folder / "feedback/blank/dot-products/dot-products.html"
         written = page.stat().st_mtime_ns
         begun = []
-        results = sample_class.run(into=graded_class.folder, progress=begun.append).results
+        results = sample_class.grade_sample_class(
+            into=graded_class.folder, progress=begun.append
+        ).results
         assert begun == []
         assert {result.student: result for result in results} == graded_class.results
         assert page.stat().st_mtime_ns == written

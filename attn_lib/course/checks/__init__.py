@@ -13,6 +13,6 @@ told in words. The same cell works in the learner's kernel, under ``nbgrader val
 from attn_lib.course.checks.core import Checks
 from attn_lib.course.checks.drawings import Line
 from attn_lib.course.checks.events import listening
-from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
 
-__all__ = ["CheckResult", "Checks", "ChecksFailed", "Line", "Part", "listening"]
+__all__ = ["Checks", "ChecksFailed", "Finding", "Line", "Part", "listening"]

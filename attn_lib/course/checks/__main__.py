@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attn_lib.course.checks.notebooks import Findings, NotANotebook, read, run
+from attn_lib.course.checks.notebooks import NotANotebook, Outcome, execute, read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,19 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except NotANotebook as problem:
         print(problem, file=sys.stderr)
         return 2
-    findings = run(cells, path.resolve().parent)
-    print(as_text(findings))
-    return 0 if findings.all_pass else 1
+    outcome = execute(cells, path.resolve().parent)
+    print(as_text(outcome))
+    return 0 if outcome.all_pass else 1
 
 
-def as_text(findings: Findings) -> str:
+def as_text(outcome: Outcome) -> str:
     """Return what was found task by task, and a last line that sums it up."""
     blocks = []
-    for task in findings.tasks:
+    for task in outcome.tasks:
         if task.told:
             title = [task.title] if task.title else []
             blocks.append("\n".join([*title, *(f"  {line}" for line in task.told)]))
-    blocks.append(f"{findings.passed} of {findings.tests} test cells pass.")
+    blocks.append(f"{outcome.passed} of {outcome.tests} test cells pass.")
     return "\n\n".join(blocks)
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_lib.course.checks.remote import type_name
+
 
 def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
@@ -127,7 +129,7 @@ def _describe_type(got: Any, expected: NDArray[Any]) -> str:
             f"expected {wanted}, got an array of dtype={got.dtype}. "
             "Make it of numbers: x.astype(float)."
         )
-    return f"expected {wanted}, got {type(got).__name__}."
+    return f"expected {wanted}, got {type_name(got)}."
 
 
 def _has_masked_entries(value: Any) -> bool:

@@ -19,9 +19,10 @@ from attn_lib.course.checks.drawings import (
     label_problem,
     scale_problem,
 )
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
 from attn_lib.course.checks.ledger import Ledger
 from attn_lib.course.checks.observation import shapes_of
-from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part
+from attn_lib.course.checks.remote import type_name
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
 
@@ -51,7 +52,7 @@ class Checks:
     >>> check.finish()
     Traceback (most recent call last):
         ...
-    attn_lib.course.checks.results.ChecksFailed: raw scores: ok
+    attn_lib.course.checks.findings.ChecksFailed: raw scores: ok
     their range: not yet
       - range_of: expected 16, got 8.
         Likely cause: It takes one standard deviation, within which only about 68 %
@@ -62,7 +63,7 @@ class Checks:
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._ledger = Ledger(names)
-        self._obstacle: CheckResult | None = None
+        self._obstacle: Finding | None = None
         self._malformed: set[str] = set()  # values of the part at hand, by name
 
     @property
@@ -87,7 +88,7 @@ class Checks:
                 return checked_id(self._ledger.names["learner_id"])
             except (TypeError, ValueError) as error:
                 problem = str(error).removeprefix("learner_id: ")
-        self._obstacle = CheckResult("learner_id", problem)
+        self._obstacle = Finding("learner_id", problem)
         return "nobody"
 
     def rng(self, number: int) -> np.random.Generator:
@@ -140,9 +141,9 @@ class Checks:
             The right result. Default: what the target gives for `args`.
         """
         self._ledger.ask("call", name, args, target=target)
-        got = self._ledger.observe(name, args)
+        got = self._ledger.call(name, args)
         if got is not None:
-            self._ledger.compare(name, got.result, target, args, expected, given=shapes_of(args))
+            self._ledger.compare(name, got.returned, target, args, expected, given=shapes_of(args))
 
     def value(
         self,
@@ -220,28 +221,28 @@ class Checks:
         )
         estimates = []
         for seed in (*seeds, seeds[0]):
-            observation = self._ledger.observe(name, (*args, seed))
+            observation = self._ledger.call(name, (*args, seed))
             if observation is None:
                 return
-            estimates.append(observation.result)
+            estimates.append(observation.returned)
         given = shapes_of((*args, seeds[0]))
         for estimate in estimates:
             form = form_problem(estimate, np.zeros(()))
             if form:
-                return self._ledger.record(name, form, given=given)
+                return self._ledger.note(name, form, given=given)
         first, second, again = estimates
         if not np.array_equal(first, again):
             problem = (
                 f"it gave {float(first):.6g} and then {float(again):.6g} for the same seed. "
                 "Draw from np.random.default_rng(seed) only."
             )
-            return self._ledger.record(name, problem, given=given)
+            return self._ledger.note(name, problem, given=given)
         if np.array_equal(first, second):
             problem = (
                 f"it gave {float(first):.6g} for two different seeds. Draw random numbers from "
                 "np.random.default_rng(seed), measure them, and do not round."
             )
-            return self._ledger.record(name, problem, given=given)
+            return self._ledger.note(name, problem, given=given)
         # Half of it relative, so that a wrong experiment, whose noise grows with its result, is
         # told by its mistake too. For the right number the halves add up to the whole.
         bound = STANDARD_ERRORS * standard_error / 2
@@ -291,32 +292,32 @@ class Checks:
             If nothing is to be looked at, a mistake of the cell's author.
         """
         self._ledger.ask("drawing", name, args)
-        observation = self._ledger.observe(name, args, own_work=False)
+        observation = self._ledger.call(name, args, own_work=False)
         if observation is None:
             return
-        drawing = observation.result
+        drawing = observation.returned
         if not isinstance(drawing, Drawing):
-            return self._ledger.record(
+            return self._ledger.note(
                 name,
-                f"expected the Axes that it drew into, got {type(drawing).__name__}. "
+                f"expected the Axes that it drew into, got {type_name(drawing)}. "
                 "Is there a `return ax`?",
             )
         if lines is None and image is None and logarithmic is None and not labelled:
             raise ValueError(f"{name}: expected something to look at in the drawing, got nothing.")
         if logarithmic is not None or labelled:
-            self._ledger.record(name, empty_problem(drawing))
+            self._ledger.note(name, empty_problem(drawing))
         if logarithmic is not None:
-            self._ledger.record(name, scale_problem(drawing, logarithmic))
+            self._ledger.note(name, scale_problem(drawing, logarithmic))
         if labelled:
             words = labelled if isinstance(labelled, Mapping) else {}
-            self._ledger.record(name, label_problem(drawing, words))
+            self._ledger.note(name, label_problem(drawing, words))
         for label, line in (lines or {}).items():
             self._compare_line(name, drawing, label, line)
         if image is not None:
             if drawing.images:
                 self._ledger.compare(f"{name}, image", drawing.images[0], expected=image)
             else:
-                self._ledger.record(name, "expected an image, found none: ax.imshow(...).")
+                self._ledger.note(name, "expected an image, found none: ax.imshow(...).")
 
     def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
         """Check that a value consists of finite real numbers in this shape.
@@ -332,7 +333,7 @@ class Checks:
         got, found = self._ledger.find(name)
         if found:
             problem = form_problem(got, np.zeros(shape))
-            self._ledger.record(name, problem, only_form=True)
+            self._ledger.note(name, problem, only_form=True)
             if problem:
                 self._malformed.add(name)
 
@@ -359,7 +360,7 @@ class Checks:
             held = bool(condition(np.asarray(got)))
         except Exception:  # the value may be anything; then the property does not hold
             held = False
-        self._ledger.record(name, "" if held else sentence, only_form=True)
+        self._ledger.note(name, "" if held else sentence, only_form=True)
 
     def choice(
         self,
@@ -388,11 +389,11 @@ class Checks:
         letter = got.strip().upper() if isinstance(got, str) else None
         if not letter or letter not in list(options):
             listed = ", ".join(f'"{option}"' for option in options)
-            return self._ledger.record(name, f"expected one of the letters {listed}, got {got!r}.")
+            return self._ledger.note(name, f"expected one of the letters {listed}, got {got!r}.")
         if right is None or letter == right:
-            return self._ledger.record(name, only_form=right is None)
+            return self._ledger.note(name, only_form=right is None)
         reason = (because or {}).get(letter, "")
-        self._ledger.record(name, f'"{letter}" is not right. {reason}'.strip())
+        self._ledger.note(name, f'"{letter}" is not right. {reason}'.strip())
 
     def finish(self) -> float | None:
         """Report every part, then award the points or raise.
@@ -411,20 +412,20 @@ class Checks:
             If a part holds no check, which would otherwise pass.
         """
         parts = self._ledger.parts
-        if not parts or not all(part.results for part in parts):
+        if not parts or not all(part.findings for part in parts):
             raise ValueError("Checks: expected at least one check in every part, found none.")
         earned = float(sum(part.points for part in parts if part.passed))
         grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
         all_passed = all(part.passed for part in parts)
         if not all_passed and not (grading and earned):
-            raise ChecksFailed(self._ledger.report(grading))
-        print(self._ledger.report(grading))
+            raise ChecksFailed(self._ledger.as_text(grading))
+        print(self._ledger.as_text(grading))
         return earned if grading else None
 
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
         curve = find_curve(drawing, label)
         if isinstance(curve, str):
-            return self._ledger.record(name, curve)
+            return self._ledger.note(name, curve)
         name = f"{name}, line {label!r}"
 
         def compute(function: Callable[..., Any]) -> NDArray[Any]:
@@ -433,7 +434,7 @@ class Checks:
         x = np.asarray(line.x)
         problem = difference(curve.x, x, tolerance_for(curve.x, x))
         if problem:
-            return self._ledger.record(f"{name}, x", problem)
+            return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
         question = Question(right, compute, tolerance_for(curve.y, right))
         self._ledger.judge(f"{name}, y", curve.y, question, line.target, label=label)

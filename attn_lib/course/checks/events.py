@@ -1,6 +1,6 @@
 """What checks tell whoever listens, as data: each question, each finding, each report.
 
-The judge learns from `Reported` which parts a test cell has. The tests of the exercises learn
+The judge learns from `Finished` which parts a test cell has. The tests of the exercises learn
 from the other events what a cell asks. A learner is told by the report alone.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attn_lib.course.checks.diagnosis import Question
-from attn_lib.course.checks.results import CheckResult, Part
+from attn_lib.course.checks.findings import Finding, Part
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Found:
     """A check has a result, good or bad. No cause is known yet."""
 
     part: int
-    result: CheckResult
+    finding: Finding
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Compared:
     """An answer was compared with a right one. The `Found` of that comes before."""
 
     part: int
-    place: int  #: of its result in the part
+    place: int  #: of its finding in the part
     label: str  #: of the line, in a drawing
     target: str | None  #: the key in `TARGETS`, if a target gives the right answer
     question: Question
@@ -48,13 +48,13 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Reported:
+class Finished:
     """A cell's report is made: `Checks.finish` is about to print or to raise it."""
 
     parts: tuple[Part, ...]  #: copies of all parts so far, with the causes that are told
 
 
-Event = Asked | Found | Compared | Reported
+Event = Asked | Found | Compared | Finished
 Listener = Callable[[Event], object]
 
 _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=())
@@ -69,7 +69,7 @@ def listening(listener: Listener) -> Iterator[None]:
     Parameters
     ----------
     listener : callable
-        Takes an `Asked`, `Found`, `Compared` or `Reported`. What they hold is not copied, so it
+        Takes an `Asked`, `Found`, `Compared` or `Finished`. What they hold is not copied, so it
         changes nothing of that. What it raises ends the test cell.
 
     Examples
@@ -85,7 +85,7 @@ def listening(listener: Listener) -> Iterator[None]:
     ...     except AssertionError:
     ...         pass
     >>> [type(event).__name__ for event in events]
-    ['Asked', 'Found', 'Compared', 'Reported']
+    ['Asked', 'Found', 'Compared', 'Finished']
     >>> events[-1].parts[0].mistakes
     ['range-of-one-sd']
     """

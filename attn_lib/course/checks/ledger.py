@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
-from attn_lib.course.checks.events import Asked, Compared, Found, Reported, tell
+from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
-from attn_lib.course.checks.results import CheckResult, ChecksFailed, Part, report
+from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
 
 
@@ -36,14 +37,14 @@ class Ledger:
         """Return what the learner called `name`; record when there is no such thing."""
         if name in self.names:
             return self.names[name], True
-        self.record(
+        self.note(
             name,
             "not there yet. Fill in its cell above and run it. "
             "If that cell shows an error, put it right first.",
         )
         return None, False
 
-    def record(
+    def note(
         self,
         name: str,
         message: str = "",
@@ -51,11 +52,11 @@ class Ledger:
         given: str = "",
         only_form: bool = False,
     ) -> None:
-        """Enter what one check found into the part at hand; see `CheckResult`."""
+        """Enter what one check found into the part at hand; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        result = CheckResult(name, message, given, only_form=only_form)
-        self.parts[-1].results.append(result)
+        result = Finding(name, message, given, only_form=only_form)
+        self.parts[-1].findings.append(result)
         tell(Found(self._part, result))
 
     def ask(self, method: str, name: str, args: Sequence[Any] = (), **options: Any) -> None:
@@ -66,23 +67,21 @@ class Ledger:
     def _part(self) -> int:
         return len(self.parts) - 1
 
-    def observe(
-        self, name: str, args: Sequence[Any], *, own_work: bool = True
-    ) -> Observation | None:
+    def call(self, name: str, args: Sequence[Any], *, own_work: bool = True) -> Observation | None:
         """Return what the learner's function gave; record it where that is no result."""
         function, found = self.find(name)
         if not found:
             return None
         if not isinstance(function, StandIn) and not callable(function):
-            self.record(name, f"expected a function, got {type(function).__name__}.")
+            self.note(name, f"expected a function, got {type_name(function)}.")
             return None
         observation = observe(function, args, own_work=own_work)
         if not observation.problem:
             return observation
         given = shapes_of(args) if observation.on_these_arguments else ""
-        self.record(name, observation.problem, given=given)
+        self.note(name, observation.problem, given=given)
         if observation.stopped:
-            raise ChecksFailed(self.report())
+            raise ChecksFailed(self.as_text())
         return None
 
     def compare(
@@ -123,8 +122,8 @@ class Ledger:
         `label` is that of the line in a drawing.
         """
         problem = difference(got, question.expected, question.tolerance)
-        self.record(name, problem, given=given)
-        place = len(self.parts[-1].results) - 1
+        self.note(name, problem, given=given)
+        place = len(self.parts[-1].findings) - 1
         tell(Compared(self._part, place, label, target, question, got))
         if target is None:
             return
@@ -139,12 +138,12 @@ class Ledger:
         mistakes = {id(diagnosis): diagnosis.mistake() for diagnosis in self._diagnoses.values()}
         for part, place, diagnosis in self._wrong:
             mistake = mistakes[id(diagnosis)]
-            part.results[place] = replace(
-                part.results[place], mistake=mistake.id if mistake else None
+            part.findings[place] = replace(
+                part.findings[place], mistake=mistake.id if mistake else None
             )
 
-    def report(self, grading: bool = False) -> str:
-        """Return what the learner is told about all parts; see `results.report`."""
+    def as_text(self, grading: bool = False) -> str:
+        """Return what the learner is told about all parts; see `findings.as_text`."""
         self.name_causes()
-        tell(Reported(tuple(replace(part, results=[*part.results]) for part in self.parts)))
-        return report(self.parts, grading)
+        tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
+        return as_text(self.parts, grading)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_lib.course.checks.results import ChecksFailed
+from attn_lib.course.checks.findings import ChecksFailed
 
 #: What nbgrader puts into a written answer, and into the stub of code.
 UNWRITTEN = "YOUR ANSWER HERE"
@@ -70,7 +70,7 @@ class Task:
 
 
 @dataclass
-class Findings:
+class Outcome:
     """What a run of a notebook found."""
 
     tasks: list[Task] = field(default_factory=lambda: [Task("")])
@@ -123,7 +123,7 @@ def read(path: Path) -> list[Cell]:
     return found
 
 
-def run(cells: list[Cell], folder: Path) -> Findings:
+def execute(cells: list[Cell], folder: Path) -> Outcome:
     """Run all code cells in order in one fresh namespace and say what the test cells found.
 
     Parameters
@@ -132,7 +132,7 @@ def run(cells: list[Cell], folder: Path) -> Findings:
     folder : Path
         The notebook's folder, which is the working directory meanwhile.
     """
-    findings = Findings()
+    outcome = Outcome()
     # In Jupyter `display` is always there.
     names: dict[str, Any] = {"__name__": "__main__", "display": print}
     copies = {id for id, count in Counter(cell.id for cell in cells).items() if count > 1}
@@ -140,22 +140,22 @@ def run(cells: list[Cell], folder: Path) -> Findings:
         for cell in cells:
             heading = re.match(r"## +(.+)", cell.source)
             if not cell.is_code and heading:
-                findings.tasks.append(Task(heading[1].strip()))
+                outcome.tasks.append(Task(heading[1].strip()))
             if cell.id in copies:
                 copies.remove(cell.id)
-                findings.problems += 1
-                findings.tell(
+                outcome.problems += 1
+                outcome.tell(
                     f"{cell.id}: expected one cell with this id, found several. "
                     "Only one of them is graded: delete the copy."
                 )
             if cell.is_read_by_a_person:
                 written = "written." if cell.is_written else "not written yet."
-                findings.tell(f"{cell.id}: to be read by a person: {written}")
+                outcome.tell(f"{cell.id}: to be read by a person: {written}")
             if cell.is_test:
-                _run_test(cell, names, findings)
+                _run_test(cell, names, outcome)
             elif cell.is_code:
-                _run_answer(cell, names, findings)
-    return findings
+                _run_answer(cell, names, outcome)
+    return outcome
 
 
 def _parsed(path: Path) -> Any:
@@ -196,33 +196,33 @@ def _cell(number: int, cell: dict[str, Any]) -> Cell:
     )
 
 
-def _run_test(cell: Cell, names: dict[str, Any], findings: Findings) -> None:
-    findings.tests += 1
+def _run_test(cell: Cell, names: dict[str, Any], outcome: Outcome) -> None:
+    outcome.tests += 1
     out = io.StringIO()
     try:
         with contextlib.redirect_stdout(out):
             exec(_compiled(cell, cell.source), names)
-        findings.passed += 1
+        outcome.passed += 1
     except ChecksFailed as failed:
         out.write(str(failed))
     except (Exception, SystemExit) as error:
         out.write(f"{cell.id}: {_error(error, cell)}\nExpected the tests as they were released.")
-    findings.tell(out.getvalue())
+    outcome.tell(out.getvalue())
 
 
-def _run_answer(cell: Cell, names: dict[str, Any], findings: Findings) -> None:
+def _run_answer(cell: Cell, names: dict[str, Any], outcome: Outcome) -> None:
     source, skipped = _without_magics(cell)
     for line, text in skipped:
-        findings.tell(f"{cell.id}, line {line}: skipped {text}, which only Jupyter understands.")
+        outcome.tell(f"{cell.id}, line {line}: skipped {text}, which only Jupyter understands.")
     try:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             exec(_compiled(cell, source), names)
     except NotImplementedError:
-        findings.tell(f"{cell.id}: not written yet.")
+        outcome.tell(f"{cell.id}: not written yet.")
     except KeyboardInterrupt:
-        findings.tell(f"{cell.id}: it was stopped. Is there a loop that does not end?")
+        outcome.tell(f"{cell.id}: it was stopped. Is there a loop that does not end?")
     except (Exception, SystemExit) as error:
-        findings.tell(f"{cell.id}: {_error(error, cell)}")
+        outcome.tell(f"{cell.id}: {_error(error, cell)}")
 
 
 def _compiled(cell: Cell, source: str) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
+from attn_lib.course.checks.remote import Remote
 
 #: The folders of attn_lib whose functions a learner may call. All others hold answers.
 HELPS = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
@@ -49,20 +50,22 @@ def holds_answers(module: str) -> bool:
 class Observation:
     """What a call gave."""
 
-    result: Any = None  #: what it returned; an Axes or a Figure as the data drawn into it
+    returned: Any = None  #: what it returned; an Axes or a Figure as the data drawn into it
     problem: str = ""  #: why there is no result that counts, in words
     on_these_arguments: bool = False  #: whether the problem may come of what it was called with
     stopped: bool = False  #: whether the person at the keyboard interrupted it
 
 
-class StandIn(ABC):
-    """A function that lives elsewhere: checks call it through `observe`.
+class StandIn(Remote, ABC):
+    """A function that lives elsewhere: checks call it as a function of the learner is called.
 
     The judge's namespace holds these in place of a learner's functions.
     """
 
+    type_name = "function"
+
     @abstractmethod
-    def observe(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
+    def call(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
         """Return what the function does with these arguments; see `observe`."""
 
 
@@ -82,14 +85,14 @@ def observe(
 
     Examples
     --------
-    >>> observe(lambda x: x + 1, [2]).result
+    >>> observe(lambda x: x + 1, [2]).returned
     3
-    >>> observe(print, []).result is None
+    >>> observe(print, []).returned is None
     <BLANKLINE>
     True
     """
     if isinstance(function, StandIn):
-        return function.observe(args, own_work=own_work)
+        return function.call(args, own_work=own_work)
     given = copy.deepcopy(args)
     try:
         result, borrowed = _call_and_watch(function, given, own_work)

@@ -48,8 +48,8 @@ class _Answers:
         self._shell = shell
         self._limits = limits
 
-    def run_cell(self, reply: Reply, name: str, source: str) -> bytes:
-        status, outputs = self._shell.run(source, name, self._limits)
+    def execute(self, reply: Reply, name: str, source: str) -> bytes:
+        status, outputs = self._shell.execute(source, name, self._limits)
         try:
             return reply((status, outputs))
         except TooLarge as error:
@@ -69,9 +69,9 @@ class _Answers:
             why = "takes too long to look at"
         except BaseException as error:  # a learner's object may raise anything when it is read
             why = f"raises {type(error).__name__} when looked at"
-        return reply(Opaque.named(f"object that {why}"))
+        return reply(Opaque(f"object that {why}"))
 
-    def observe(self, reply: Reply, name: str, args: Sequence[Any], own_work: bool) -> bytes:
+    def call(self, reply: Reply, name: str, args: Sequence[Any], own_work: bool) -> bytes:
         self._shell.collect(self._limits)  # what a function prints is not kept
         try:
             with deadline(self._limits.call_seconds), self._shell.builtin_trap:

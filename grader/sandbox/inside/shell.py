@@ -198,7 +198,7 @@ class Shell(InteractiveShell):
         sys.stdout, sys.stderr = self._streams
         builtins.input = getpass.getpass = _nobody_to_ask
 
-    def run(self, source: str, name: str, limits: Limits) -> tuple[str, list[dict[str, Any]]]:
+    def execute(self, source: str, name: str, limits: Limits) -> tuple[str, list[dict[str, Any]]]:
         """Run a cell; return "ok" or "error" and its outputs."""
         outputs = self.collect(limits)
         try:

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation
+from attn_lib.course.checks.remote import Remote, type_name
 
 #: The length of the JSON part and that of all arrays, before each frame.
 HEADER = struct.Struct("!II")
@@ -43,7 +44,6 @@ _INT_BITS = 2048
 _NPY_HEADER = 512
 _NPY_START = 1024  # bytes of an array among which its header has to be
 _TYPE_NAME = 80
-_MOST_OPAQUE = 1000  # each makes a type of its own
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -55,23 +55,26 @@ class TooLarge(Exception):
     """Raised when a value does not fit in a frame."""
 
 
-class Opaque:
+class Opaque(Remote):
     """What stands for an object that cannot cross: it has the name of its type and no more.
+
+    Parameters
+    ----------
+    type_name : str
+        Where it holds nothing that can be shown, "object" takes its place.
 
     Examples
     --------
-    >>> opaque = Opaque.named("generator")
-    >>> isinstance(opaque, Opaque), type(opaque).__name__, opaque
-    (True, 'generator', <generator>)
+    >>> opaque = Opaque("generator")
+    >>> opaque, type_name(opaque), Opaque("")
+    (<generator>, 'generator', <object>)
     """
 
-    type_name = "object"
+    __slots__ = ("type_name",)
 
-    @classmethod
-    def named(cls, type_name: str) -> Opaque:
-        """Return one whose type has this name, so that messages about it read right."""
-        name = "".join(c for c in type_name if c.isprintable())[:_TYPE_NAME] or "object"
-        return type(name, (cls,), {"type_name": name})()
+    def __init__(self, type_name: str) -> None:
+        shown = "".join(character for character in type_name if character.isprintable())
+        self.type_name = shown[:_TYPE_NAME] or "object"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Opaque) and other.type_name == self.type_name
@@ -171,14 +174,13 @@ class _Writer:
         self._most_bytes = self._left = most_bytes
         self._strict = strict
         self._parts = 0
-        self._opaque_left = _MOST_OPAQUE
 
     def tree(self, value: Any, depth: int = 0) -> Any:
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise TooLarge(f"more than {MOST_PARTS} parts")
         if depth > MOST_DEPTH:
-            return self._opaque(value, f"{type(value).__name__} inside {MOST_DEPTH} others")
+            return self._opaque(value, f"{type_name(value)} inside {MOST_DEPTH} others")
         if isinstance(value, str) and len(value) > MOST_JSON:  # before a copy of it is made
             raise TooLarge(_TOO_MUCH_TEXT)
         plain = _plain(value)
@@ -200,7 +202,7 @@ class _Writer:
             ]
             return [_RECORD_TAGS[kind], *fields]
         if isinstance(value, Opaque):
-            return self._opaque(value, value.type_name)
+            return self._opaque(value, type_name(value))
         return self._numbers("array", _as_numbers(value), value)
 
     def _sequence(self, tag: str, value: Any, depth: int) -> Any:
@@ -210,7 +212,7 @@ class _Writer:
 
     def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
-            return self._opaque(value, type(value).__name__)
+            return self._opaque(value, type_name(value))
         extent = _extent(array.shape, array.itemsize)
         if extent + _NPY_HEADER > self._left:
             raise TooLarge(f"more than {self._most_bytes / 2**20:g} MiB")
@@ -224,10 +226,7 @@ class _Writer:
 
     def _opaque(self, value: Any, name: str) -> Any:
         if self._strict:
-            raise TypeError(f"expected a value that can be sent, got {type(value).__name__}")
-        self._opaque_left -= 1
-        if self._opaque_left < 0:
-            raise TooLarge(f"more than {_MOST_OPAQUE} objects that cannot be sent")
+            raise TypeError(f"expected a value that can be sent, got {type_name(value)}")
         return ["opaque", name[:_TYPE_NAME]]
 
 
@@ -239,7 +238,6 @@ class _Reader:
         self._left = most_bytes
         self._at = 0
         self._parts = 0
-        self._opaque_left = _MOST_OPAQUE
 
     def finish(self) -> None:
         if self._at != len(self._arrays):
@@ -271,10 +269,7 @@ class _Reader:
             return ...
         if tag == "opaque":
             (name,) = parts
-            self._opaque_left -= 1
-            if self._opaque_left < 0:
-                raise WireError("the frame has too many objects that cannot be sent")
-            return Opaque.named(_typed(name, str))
+            return Opaque(_typed(name, str))
         return self._record(tag, [self.value(part, depth + 1) for part in parts])
 
     def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:

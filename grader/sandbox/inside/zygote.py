@@ -14,7 +14,7 @@ import random
 import signal
 import socket
 import tempfile
-from typing import Any
+from typing import Any, NoReturn
 
 import matplotlib.pyplot
 import numpy as np
@@ -30,22 +30,21 @@ from grader.sandbox.inside.shell import Shell
 from grader.sandbox.inside.wire import pack
 
 
-def main(control: int, settings: dict[str, Any]) -> None:
-    """Say "ready" and fork until the other end closes."""
+def main(control: int, settings: dict[str, Any]) -> NoReturn:
+    """Say "ready", fork until the other end closes, and end this process."""
     limits, isolated = Limits(**settings["limits"]), settings["isolated"]
     if isolated:
         namespaces.become_nobody()
     shell = _warm_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
-    gc.collect()
-    gc.freeze()
+    gc.freeze()  # `reset` has just collected
     gc.enable()
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
             message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
             if not message:
-                return
+                os._exit(0)  # there is nothing to tidy up, and the judge waits
             connection = socket.socket(fileno=descriptors[0])
             if os.fork() == 0:
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
@@ -93,7 +92,7 @@ def _warm_shell() -> Shell:
         "1 / 0",
         "def (",
     ):
-        shell.run(source, "warm", Limits())
+        shell.execute(source, "warm", Limits())
     shell.reset(new_session=True)
     return shell
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attn_lib.model import (
+    CHANCE,
     CONFIG,
     Answer,
     Sentence,
@@ -66,13 +67,20 @@ def test_the_trained_heads_have_the_textbook_roles():
     assert found["subject"].score > 0.6
 
 
-def test_recall_needs_both_its_heads_and_agreement_does_not_need_them():
+@pytest.mark.parametrize(
+    ("role", "lost", "kept"),
+    [
+        ("previous word", "recall", "agreement"),
+        ("induction", "recall", "agreement"),
+        ("subject", "agreement", "recall"),
+    ],
+)
+def test_without_a_head_what_it_is_for_is_lost_and_the_rest_is_not(role, lost, kept):
     sentences = draw_sentences(500, np.random.default_rng(2), held_out=True)
-    found = find_heads(trained_model(), sentences)
-    for role in ("previous word", "induction"):
-        head = found[role]
-        left = accuracy(without_head(trained_model(), head.layer, head.head), sentences)
-        assert left["recall"] < 0.6, role
+    head = find_heads(trained_model(), sentences)[role]
+    left = accuracy(without_head(trained_model(), head.layer, head.head), sentences)
+    assert left[lost] < CHANCE[lost] + 0.2
+    assert left[kept] > 0.9
 
 
 def test_a_removed_head_adds_nothing():

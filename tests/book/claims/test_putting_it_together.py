@@ -7,11 +7,11 @@ import pytest
 
 from attn_lib import (
     attention_backward,
-    mistakes,
     multi_head_attention,
     scaled_dot_product_attention,
     softmax,
 )
+from attn_lib.course import mistakes
 from tests.book.claims.reading import options_of
 from tests.differences import central_differences
 

@@ -57,7 +57,7 @@ def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
             found.append((cell, event, copy.deepcopy(event.got)))
 
     parts = run(cells, answers, listener=note).parts
-    results = [parts[cell][event.part].results[event.place] for cell, event, _ in found]
+    results = [parts[cell][event.part].findings[event.place] for cell, event, _ in found]
     return [
         Asked(result.name, str(event.target), event.question, got, result.mistake)
         for result, (_, event, got) in zip(results, found, strict=True)

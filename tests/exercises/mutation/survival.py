@@ -189,7 +189,7 @@ class Answer:
         for name, args in _inputs(looks):
             observation = observe(names.get(name), args, own_work=False)
             # What the right function cannot take either says nothing.
-            yield observation.problem or observation.result
+            yield observation.problem or observation.returned
         experiments = [look for look in looks if look.method == "estimate"]
         for look in {repr((look.name, look.args)): look for look in experiments}.values():
             yield Estimated.by(names.get(look.name), look)
@@ -210,7 +210,7 @@ class Estimated:
             observation = observe(function, (*look.args, seed), own_work=False)
             if observation.problem:
                 return cls(False, observation.problem)
-            found.append(observation.result)
+            found.append(observation.returned)
         try:
             off = abs(float(np.mean(found)) - right)
         except (TypeError, ValueError):
@@ -306,7 +306,7 @@ def patience() -> Iterator[None]:
 
 
 def _stop_at_a_failure(cell: str, event: Event) -> None:
-    if isinstance(event, Found) and not event.result.passed:
+    if isinstance(event, Found) and not event.finding.passed:
         raise PointLost
 
 

@@ -19,7 +19,7 @@ from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.course.checks import ChecksFailed, Part, listening
 from attn_lib.course.checks.core import SEED
-from attn_lib.course.checks.events import Event, Reported
+from attn_lib.course.checks.events import Event, Finished
 
 #: Takes what the checks of a test cell do, after the cell's id.
 Listener = Callable[[str, Event], object]
@@ -143,7 +143,7 @@ def _run_tests(
     """Run a test cell; its score is the value of its last expression, as for nbgrader."""
 
     def hear(event: Event) -> None:
-        if isinstance(event, Reported):
+        if isinstance(event, Finished):
             result.parts[cell_id] = list(event.parts)
         listener(cell_id, event)
 

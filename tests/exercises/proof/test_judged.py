@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.judging.judge import grade
+from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
 from grader.releasing.release import generate
 from grader.sandbox.warm_process import Sandbox
@@ -24,7 +24,7 @@ def test_right_answers_have_full_marks_and_the_stub_none(root, proof, points, sa
     source = (root / "solutions" / name / f"{name}.ipynb").read_bytes()
     stub = generate(name, tmp_path).read_bytes()
     right, nothing = (
-        grade(
+        judge_submission(
             source,
             submitted,
             assignment=name,

@@ -18,7 +18,7 @@ from grader.running.pipeline import Run, autograde, local_workers
 from tests.grader.gradebook.rows import rows
 
 ASSIGNMENT = "dot-products"
-JUDGE = "tests.grader.running.fake_judge:grade_job"
+JUDGE = "tests.grader.running.fake_judge:judge_job"
 #: PostgreSQL refuses to run as root; Debian's package makes this user for it.
 USER = "postgres"
 

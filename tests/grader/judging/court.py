@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 
 from grader.course import EXERCISES, SOLUTIONS
-from grader.judging.judge import grade
+from grader.judging.judge import judge_submission
 from grader.judging.verdict import Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
@@ -98,7 +98,7 @@ def _take_a_seat(limits: Limits) -> None:
 
 def _judged(answers: dict[str, str], assignment: str) -> Verdict:
     (limits,) = _seat
-    return grade(
+    return judge_submission(
         (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes(),
         filled_in(answers, assignment),
         assignment=assignment,

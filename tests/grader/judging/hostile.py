@@ -125,7 +125,7 @@ class Equal(np.ndarray):
     "objects in place of the functions": Hostile("""
 from attn_lib.course.checks.observation import Observation, StandIn
 class Right(StandIn):
-    def observe(self, args, own_work=True): return Observation(result="right")
+    def call(self, args, own_work=True): return Observation(returned="right")
     def __call__(self, *args): return "right"
 score_matrix = softmax = attention = Right()
 """),
@@ -302,10 +302,10 @@ globals()[name] = score_matrix = softmax = attention = wrong
     ),
     "listeners told of parts that were never opened": Hostile(
         """
-from attn_lib.course.checks import CheckResult, Part, listening
-from attn_lib.course.checks.events import Reported, tell
-wrong = CheckResult("softmax", "x", mistake="no-scale")
-told = Reported((Part("score matrix of two matrices", 2), Part("x", 1, [wrong])))
+from attn_lib.course.checks import Finding, Part, listening
+from attn_lib.course.checks.events import Finished, tell
+wrong = Finding("softmax", "x", mistake="no-scale")
+told = Finished((Part("score matrix of two matrices", 2), Part("x", 1, [wrong])))
 def tells(*args):
     with listening(print): tell(told)
     return told
@@ -316,7 +316,7 @@ score_matrix = softmax = attention = tells
     ),
     "a listener that passes every part": Hostile(
         """
-import attn_lib.course.checks.results as results
+import attn_lib.course.checks.findings as results
 from attn_lib.course.checks import listening
 results.Part.passed = property(lambda self: True)
 heard = []

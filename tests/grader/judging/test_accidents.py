@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.course import SOLUTIONS
-from grader.judging.judge import grade
+from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.warm_process import Sandbox
 from tests.grader.corpus.accidents import ACCIDENTS, POINTS, Accident
@@ -24,7 +24,7 @@ def sandbox():
 @pytest.mark.parametrize("name", ACCIDENTS)
 def test_the_verdict_is_as_expected(name, handed_in, sandbox):
     accident: Accident = ACCIDENTS[name]
-    verdict = grade(
+    verdict = judge_submission(
         (SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes(),
         accident.file(handed_in),
         assignment=ASSIGNMENT,

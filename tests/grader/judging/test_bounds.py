@@ -14,7 +14,7 @@ import pytest
 
 from grader.course import SOLUTIONS
 from grader.judging.bounds import TookTooMuch, bounded
-from grader.judging.judge import grade
+from grader.judging.judge import judge_submission
 from grader.judging.verdict import REMARKS
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.warm_process import Sandbox
@@ -111,7 +111,7 @@ def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark_and_the_rest_goe
     cell.source = f"{line}\n{cell.source}"
     source = nbformat.writes(notebook).encode()
     with Sandbox(SMALL) as sandbox:
-        verdict = grade(
+        verdict = judge_submission(
             source,
             source,
             assignment=ASSIGNMENT,

@@ -13,7 +13,7 @@ from grader.judging.findings import (
     MAX_CHARACTERS,
     MAX_FINDINGS,
     MAX_PARTS,
-    Finding,
+    JudgedFinding,
     JudgedPart,
     Reports,
     mistakes_in,
@@ -29,14 +29,16 @@ PARTS = {
             0.5,
             False,
             (
-                Finding("softmax", "expected 1, got nan.", "softmax-that-overflows"),
-                Finding("other", "it raised ValueError: rows: ok\n(no-scale; see the book, x)"),
+                JudgedFinding("softmax", "expected 1, got nan.", "softmax-that-overflows"),
+                JudgedFinding(
+                    "other", "it raised ValueError: rows: ok\n(no-scale; see the book, x)"
+                ),
             ),
         ),
     ),
     "attention-tests": (
-        JudgedPart("one", 1.0, False, (Finding("attention", "off.", "no-scale"),)),
-        JudgedPart("two", 1.0, False, (Finding("f", "off.", "softmax-that-overflows"),)),
+        JudgedPart("one", 1.0, False, (JudgedFinding("attention", "off.", "no-scale"),)),
+        JudgedPart("two", 1.0, False, (JudgedFinding("f", "off.", "softmax-that-overflows"),)),
     ),
     "shapes-tests": (),
 }
@@ -126,6 +128,6 @@ def test_a_finding_is_kept_once_a_part_and_not_without_end():
     for number in range(MAX_FINDINGS + 5):
         check.value("x", expected=number)
     same, others = reported(check)
-    assert same == JudgedPart("the same", 1.0, False, (Finding("x", "expected 2, got 1."),))
+    assert same == JudgedPart("the same", 1.0, False, (JudgedFinding("x", "expected 2, got 1."),))
     assert len(others.findings) == MAX_FINDINGS
     assert others.findings[0].message == "expected 0, got 1."

@@ -17,7 +17,7 @@ from grader.course import SOLUTIONS
 from grader.judging.verdict import FAILED, Verdict
 from grader.reporting.item_analysis import PartCount, parts
 from grader.reporting.results import Result
-from grader.running.local_workers import GRADE_JOB, LocalWorkers
+from grader.running.local_workers import JUDGE_JOB, LocalWorkers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.judging.court import (
     ASSIGNMENT,
@@ -144,11 +144,11 @@ def test_an_honest_notebook_beside_a_hostile_one_gets_what_it_gets_alone(honest,
     for name in BESIDE:
         jobs[name] = job(HOSTILE[name].by_cell)
         jobs |= {f"{name}, beside it {number}": job(honest) for number in range(2)}
-    with LocalWorkers(GRADE_JOB, 2) as workers:
+    with LocalWorkers(JUDGE_JOB, 2) as workers:
         verdicts = {
-            done.name: Verdict.from_json(done.result)
+            done.name: Verdict.from_json(done.returned)
             for some in (["alone"], [name for name in jobs if name != "alone"])
-            for done in workers.run((name, jobs[name]) for name in some)
+            for done in workers.do((name, jobs[name]) for name in some)
         }
     alone = without_time(verdicts["alone"])
     assert verdicts["alone"].score == 14

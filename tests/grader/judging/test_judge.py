@@ -12,7 +12,7 @@ from nbgrader.utils import determine_grade, is_grade, is_solution
 
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
-from grader.judging.judge import CourseError, _checked_mark, grade, seed_of
+from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.releasing.release import generate
@@ -47,7 +47,7 @@ def judged(sandbox, source, released):
         notebook = nbformat.from_dict(json.loads(json.dumps(released)))
         fill(notebook, {"learner-id": 'learner_id = "ada"'} | dict(answers))
         change(notebook)
-        return grade(
+        return judge_submission(
             source,
             nbformat.writes(notebook).encode(),
             assignment=ASSIGNMENT,
@@ -161,7 +161,7 @@ class TestStopped:
         slow = {"softmax": right["softmax"] + "\nimport time\ntime.sleep(5.1)"}
         fill(notebook, {cell: (right | slow)[cell] for cell in right if cell != "in-words"})
         with Sandbox(limits) as sandbox:
-            verdict = grade(
+            verdict = judge_submission(
                 source,
                 nbformat.writes(notebook).encode(),
                 assignment=ASSIGNMENT,
@@ -182,7 +182,7 @@ class TestRemarks:
         assert verdict.score == 18
 
     def test_what_cannot_be_read_fails_in_words(self, sandbox, source):
-        verdict = grade(
+        verdict = judge_submission(
             source,
             b'{"cells": [',
             assignment=ASSIGNMENT,
@@ -308,7 +308,7 @@ def with_first_test(source: bytes, change) -> bytes:
 
 
 def grade_with(sandbox: Sandbox, source: bytes, submitted: bytes) -> Verdict:
-    return grade(
+    return judge_submission(
         source,
         submitted,
         assignment=ASSIGNMENT,

@@ -36,7 +36,7 @@ ODD = {
     "an array of many axes": np.zeros((1,) * 30),
     "an array of eighty bits": np.frombuffer(bytes(8) + b"\xff\x7f" + bytes(6), np.longdouble),
     "a complex array": np.full(3, 1j),
-    "an object": Opaque.named("ndarray"),
+    "an object": Opaque("ndarray"),
     "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
     "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
 }
@@ -48,7 +48,7 @@ class Gives(StandIn):
     def __init__(self, *results: object) -> None:
         self.results = list(results)
 
-    def observe(self, args, *, own_work=True) -> Observation:
+    def call(self, args, *, own_work=True) -> Observation:
         self.results.append(self.results.pop(0))
         return Observation(self.results[-1])
 
@@ -81,11 +81,30 @@ def test_a_condition_is_not_asked_of_what_has_another_form():
     check.holds("rows", lambda rows: rows.shape == (5, 0), "there are five.")
     assert asked == []
     first, second = check.parts
-    assert [result.message for result in first.results] == [
+    assert [result.message for result in first.findings] == [
         "expected shape (4,), got (5, 0).",
         "it is negative.",
     ]
     assert second.passed
+
+
+def test_messages_name_the_type_of_what_could_not_cross():
+    opaque = Opaque("generator")
+    check = Checks({"value": opaque, "function": Gives(opaque), "itself": Gives()})
+    check.part("all of them", points=1)
+    check.value("value", expected=[1.0, 2.0])
+    check.call("value", 1.0, target="score_sd")
+    check.call("function", 1.0, expected=3.0)
+    check.drawing("function", labelled=True)
+    check.value("itself", expected=3.0)
+    (part,) = check.parts
+    assert [result.message.partition(" Is")[0] for result in part.findings] == [
+        "expected 2 numbers, got generator.",
+        "expected a function, got generator.",
+        "expected a number, got generator.",
+        "expected the Axes that it drew into, got generator.",
+        "expected a number, got function.",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NaN is not compared in vain

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from nbformat import NotebookNode
 
-from grader.course import SOLUTIONS, nbgrader_for, run
+from grader.course import SOLUTIONS, nbgrader_for, run_step
 from grader.gradebook import reading
 from grader.judging.judge import seed_of
 from grader.judging.verdict import Verdict
 from grader.releasing.answer_files import fill
 from grader.releasing.release import generate
-from grader.running.jobs import grade_job
+from grader.running.jobs import judge_job
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.sandbox.probes import need_bubblewrap
 
@@ -107,7 +107,7 @@ def by_grader(course) -> dict[str, Verdict]:
             "isolation": BUBBLEWRAP,
             "remarks": [],
         }
-        found[student] = Verdict.from_json(grade_job(job))
+        found[student] = Verdict.from_json(judge_job(job))
     return found
 
 
@@ -122,10 +122,10 @@ def by_nbgrader(course) -> dict[str, NotebookNode]:
         "db_url": reading.sqlite_url(course),
     }
     api = nbgrader_for(settings)
-    run(api.generate_assignment, ASSIGNMENT)
+    run_step(api.generate_assignment, ASSIGNMENT)
     readable = [student for student, (_, can) in FILES.items() if can]
     for student in (*readable, "other-answers"):
-        run(api.autograde, ASSIGNMENT, student)
+        run_step(api.autograde, ASSIGNMENT, student)
     return {
         student: nbformat.read(file_of(course, "autograded", student), as_version=4)
         for student in (*readable, "other-answers")

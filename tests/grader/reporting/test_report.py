@@ -7,7 +7,7 @@ import re
 import pytest
 
 from grader.gradebook.reading import Entry
-from grader.judging.findings import Finding, JudgedPart
+from grader.judging.findings import JudgedFinding, JudgedPart
 from grader.reporting.charts import columns, rows
 from grader.reporting.item_analysis import PartCount, items, mistakes, parts
 from grader.reporting.report import histogram, write_report
@@ -18,7 +18,7 @@ POINTS = {"softmax-tests": 3.0, "attention-tests": 4.0, "in-words": 2.0}
 
 def part(title: str, *mistakes: str | None) -> JudgedPart:
     """Return a part that is lost if any mistake, or None for an unknown one, is given."""
-    findings = tuple(Finding("f", f"{title}: ok\nother: ok", mistake) for mistake in mistakes)
+    findings = tuple(JudgedFinding("f", f"{title}: ok\nother: ok", mistake) for mistake in mistakes)
     return JudgedPart(title, 1.0, not mistakes, findings)
 
 

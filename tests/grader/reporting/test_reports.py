@@ -9,7 +9,7 @@ import pytest
 
 from grader import __main__ as commands
 from grader.gradebook.reading import Entry, Learner
-from grader.judging.findings import Finding, JudgedPart
+from grader.judging.findings import JudgedFinding, JudgedPart
 from grader.reporting.export import neutral, write_csv
 from grader.reporting.results import Result
 from grader.reporting.summary import exported, figures, remarks, sentence, table
@@ -31,7 +31,7 @@ RESULTS = [
     Result(
         "bo",
         entry("bo", {"a-tests": 0.5, "b-tests": 0.0, "words": 1.0}),
-        {"a-tests": (JudgedPart("rows", 2.0, False, (Finding("f", "off.", "no-scale"),)),)},
+        {"a-tests": (JudgedPart("rows", 2.0, False, (JudgedFinding("f", "off.", "no-scale"),)),)},
         remarks=("Two cells were the same.", "=1+1"),
     ),
     Result("cy", None, problem="nothing submitted", learner=Learner("Cy", "Young", "103")),

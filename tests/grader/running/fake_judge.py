@@ -21,7 +21,7 @@ from grader.running.local_workers import CannotWork
 WORDS = "in-words"
 
 
-def grade_job(job: Mapping[str, Any]) -> str:
+def judge_job(job: Mapping[str, Any]) -> str:
     """Give each test cell the share of its points that the submission says."""
     share, *orders = job["submitted"].decode("utf-8").split()
     for order in orders:

@@ -22,7 +22,7 @@ pytest.importorskip("distributed", reason="Dask is not installed (pip install '.
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSIGNMENT = "dot-products"
-JUDGE = "tests.grader.running.fake_judge:grade_job"
+JUDGE = "tests.grader.running.fake_judge:judge_job"
 DOUBLE = "tests.grader.running.odd_jobs:double"
 OBEY = "tests.grader.running.odd_jobs:obey"
 
@@ -75,7 +75,7 @@ def scheduler():
 
 def run(scheduler: str, function: str, jobs: dict[str, dict]) -> dict[str, Done]:
     with ClusterWorkers(scheduler, function) as workers:
-        return {done.name: done for done in workers.run(jobs.items())}
+        return {done.name: done for done in workers.do(jobs.items())}
 
 
 def test_each_job_is_done_once_and_few_are_on_the_way(scheduler):
@@ -88,8 +88,8 @@ def test_each_job_is_done_once_and_few_are_on_the_way(scheduler):
 
     with ClusterWorkers(scheduler, DOUBLE) as workers:
         found, ahead = {}, []
-        for done in workers.run(jobs()):
-            found[done.name] = done.result
+        for done in workers.do(jobs()):
+            found[done.name] = done.returned
             ahead.append(len(taken) - len(found))
     assert found == {str(n): f"<{n}><{n}>" for n in range(40)}
     assert max(ahead) <= 2 * 2

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from grader.judging.findings import Finding, JudgedPart
+from grader.judging.findings import JudgedFinding, JudgedPart
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.running.journal import Busy, Journal, Line, path_in, read
 
-WRONG = Finding("softmax", "expected 1, got 2.", "no-scale")
+WRONG = JudgedFinding("softmax", "expected 1, got 2.", "no-scale")
 PARTS = {
     "softmax-tests": (JudgedPart("one row", 2.0, True), JudgedPart("rows", 1, False, (WRONG,)))
 }

@@ -17,7 +17,7 @@ OBEY = "tests.grader.running.odd_jobs:obey"
 
 def run(function: str, jobs: dict[str, dict], number: int = 2, seconds: float = 60) -> dict:
     with LocalWorkers(function, number, seconds) as workers:
-        return {done.name: done for done in workers.run(jobs.items())}
+        return {done.name: done for done in workers.do(jobs.items())}
 
 
 def test_each_job_is_done_once():
@@ -28,7 +28,7 @@ def test_each_job_is_done_once():
 def test_workers_are_so_many_processes_and_are_gone_afterwards():
     before = set(multiprocessing.active_children())
     done = run(PROCESS, {str(n): {} for n in range(12)}, number=3)
-    assert len({d.result for d in done.values()}) == 3
+    assert len({d.returned for d in done.values()}) == 3
     assert set(multiprocessing.active_children()) == before
 
 
@@ -41,7 +41,7 @@ def test_jobs_are_taken_only_when_a_worker_is_free():
             yield str(n), {"text": "x"}
 
     with LocalWorkers(DOUBLE, 2) as workers:
-        ahead = [len(taken) - number for number, _ in enumerate(workers.run(jobs()), start=1)]
+        ahead = [len(taken) - number for number, _ in enumerate(workers.do(jobs()), start=1)]
     assert max(ahead) <= 2
     assert len(ahead) == 10
 
@@ -133,11 +133,11 @@ def test_workers_and_those_that_replace_them_stay_on_their_cores():
 def test_each_worker_is_warmed_up_before_its_first_job(tmp_path):
     warm = ("tests.grader.running.odd_jobs:note", {"folder": str(tmp_path)})
     with LocalWorkers(PROCESS, 2, warm=warm) as workers:
-        (done,) = workers.run([("b", {})])
-    assert done.result in {path.name for path in tmp_path.iterdir()}
+        (done,) = workers.do([("b", {})])
+    assert done.returned in {path.name for path in tmp_path.iterdir()}
 
 
 def test_what_goes_wrong_while_warming_up_is_left_to_the_first_job():
     warm = ("tests.grader.running.odd_jobs:obey", {"order": "raise", "argument": "cold"})
     with LocalWorkers(DOUBLE, 1, warm=warm) as workers:
-        assert [done.result for done in workers.run([("b", {"text": "x"})])] == ["xx"]
+        assert [done.returned for done in workers.do([("b", {"text": "x"})])] == ["xx"]

@@ -28,7 +28,7 @@ from tests.grader.gradebook.rows import rows
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
-JUDGE = "tests.grader.running.fake_judge:grade_job"
+JUDGE = "tests.grader.running.fake_judge:judge_job"
 POINTS = 18.0  # of the cells that are tested
 
 
@@ -201,7 +201,7 @@ def test_what_a_person_gave_outlasts_a_failure(room, failing):
         result = room.results()["ada"]
         assert (result.score, result.entry) == (None, None)
         assert result.status.startswith("failed: ")
-        assert result.problem
+        assert result.reason
         assert not room.graded("ada").exists()
     assert room.scores()["bo"] == 10.5
     room.hand_in("ada", "1.0")
@@ -310,7 +310,7 @@ def test_workers_of_a_killed_run_end(room):
         "import os, signal\n"
         "from grader.running.local_workers import LocalWorkers\n"
         "with LocalWorkers('tests.grader.running.odd_jobs:process', 2) as workers:\n"
-        "    pids = [d.result for d in workers.run((str(n), {}) for n in range(8))]\n"
+        "    pids = [d.returned for d in workers.do((str(n), {}) for n in range(8))]\n"
         "    print(*sorted(set(pids)), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -74,7 +74,7 @@ def need_bubblewrap() -> None:
 
 def printed(session, source: str) -> str:
     """Run a cell that has no error; return what it printed."""
-    run = session.run_cell("cell", source)
+    run = session.execute("cell", source)
     assert run.status == "ok", run.outputs
     return "".join(output["text"] for output in run.outputs if output["output_type"] == "stream")
 

@@ -15,8 +15,8 @@ from tests.grader.sandbox.probes import BOMB, LIMITS, MANY_GREEDY, need_bubblewr
 
 
 def test_a_cell_that_does_not_end_is_stopped_and_the_rest_goes_on(either):
-    either.run_cell("a", "kept = 1")
-    run = either.run_cell("b", "while True: pass")
+    either.execute("a", "kept = 1")
+    run = either.execute("b", "while True: pass")
     assert run.status == "error"
     assert run.outputs[-1]["evalue"] == (
         "The cell was stopped after 2 s. Is there a loop that does not end?"
@@ -34,26 +34,26 @@ while True: pass
 def test_one_that_does_not_listen_is_ended(either):
     begun = time.monotonic()
     with pytest.raises(SessionDied, match="it did not return within 2 s"):
-        either.run_cell("a", DEAF)
+        either.execute("a", DEAF)
     assert time.monotonic() - begun < 15
     with pytest.raises(SessionDied, match="it did not return within 2 s"):
         either.value("x")
 
 
 def test_a_result_that_takes_for_ever_to_read_is_stopped(session):
-    session.run_cell(
+    session.execute(
         "a",
         "class Endless(list):\n"
         "    def __len__(self): return 1\n"
         "    def __iter__(self):\n        while True: yield 1\n"
         "endless = Endless()\nf = lambda: endless",
     )
-    assert session.observe("f", [], own_work=True).problem.startswith("it")
+    assert session.call("f", [], own_work=True).problem.startswith("it")
     assert isinstance(session.value("endless"), Opaque)
 
 
 def test_one_greedy_process_gets_a_memory_error(session):
-    run = session.run_cell("a", "import numpy as np\nl = []\nwhile True: l.append(np.ones(2**20))")
+    run = session.execute("a", "import numpy as np\nl = []\nwhile True: l.append(np.ones(2**20))")
     assert run.outputs[-1]["ename"] in ("MemoryError", "OutOfTime")
 
 
@@ -62,7 +62,7 @@ def test_many_greedy_processes_end_the_session():
     limits = Limits(cell_seconds=20, memory_mib=400, processes=16)
     died = pytest.raises(SessionDied, match="it used more than 400 MiB of memory")
     with Sandbox(limits) as sandbox, sandbox.session() as session, died:
-        session.run_cell("a", MANY_GREEDY)
+        session.execute("a", MANY_GREEDY)
 
 
 def test_it_is_watched_between_requests_too():
@@ -70,7 +70,7 @@ def test_it_is_watched_between_requests_too():
     limits = Limits(cell_seconds=20, memory_mib=400)
     with Sandbox(limits) as sandbox, sandbox.session() as session:
         later = MANY_GREEDY.replace("time.sleep(60)\n", "", 1)
-        session.run_cell(
+        session.execute(
             "a",
             f"import threading\nsource = {later!r}\n"
             "threading.Thread(target=exec, args=(source, {})).start()",
@@ -103,7 +103,7 @@ def test_where_the_kernel_does_not_count_processes_the_watchdog_does(unprotected
     source = "import os, time\nfor _ in range(40):\n    if os.fork() == 0: time.sleep(60)\n"
     died = pytest.raises(SessionDied, match="it had more than 16 processes and threads")
     with unprotected.session() as session, died:
-        session.run_cell("a", source + "time.sleep(60)")
+        session.execute("a", source + "time.sleep(60)")
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_where_the_kernel_does_not_count_processes_the_watchdog_does(unprotected
     ],
 )
 def test_files_are_limited(session, source, says):
-    assert says in session.run_cell("a", source).outputs[-1]["evalue"]
+    assert says in session.execute("a", source).outputs[-1]["evalue"]
 
 
 @pytest.mark.parametrize(
@@ -138,14 +138,14 @@ for _ in range(1000): show({'text/plain': 'x' * 1000})
     ],
 )
 def test_output_without_end_is_cut(session, source):
-    run = session.run_cell("a", source)
+    run = session.execute("a", source)
     assert len(repr(run.outputs)) < 2.5 * LIMITS.output_kib * 1024
     told = [output.get("text", "") for output in run.outputs]
     assert "\n[output cut: more than 16 KiB]\n" in told or "ValueError" in repr(run.outputs)
 
 
 def test_a_picture_too_large_is_left_out_and_what_follows_is_not(session):
-    run = session.run_cell(
+    run = session.execute(
         "a",
         "import matplotlib.pyplot as plt, numpy as np\n"
         "plt.imsave('noise.png', np.random.rand(400, 400, 3))\n"
@@ -158,5 +158,5 @@ def test_a_picture_too_large_is_left_out_and_what_follows_is_not(session):
 
 
 def test_a_recursion_without_end_is_told_soon(session):
-    run = session.run_cell("a", "def f(): return f()\nf()")
+    run = session.execute("a", "def f(): return f()\nf()")
     assert run.outputs[-1]["ename"] == "RecursionError"

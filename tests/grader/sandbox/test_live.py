@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attn_lib.course.checks.remote import type_name
 from grader.judging.live import MOST_VALUES, Live
 from grader.sandbox.inside.wire import Opaque
 from tests.grader.sandbox.probes import LIMITS
@@ -13,7 +14,7 @@ NAMES = [f"x{number:02}" for number in range(2 * MOST_VALUES)]
 
 def test_values_that_are_too_large_together_are_not_all_looked_at(sandbox):
     with Live(sandbox, LIMITS) as live:
-        live.run_cell(
+        live.execute(
             "a", f"import numpy as np\nfor name in {NAMES}: globals()[name] = np.ones(90_000)"
         )
         seen = live.stand_ins(NAMES)
@@ -23,7 +24,7 @@ def test_values_that_are_too_large_together_are_not_all_looked_at(sandbox):
     assert len(looked_at) == MOST_VALUES * 2**20 // (8 * 90_000) + 1
     assert looked_at == NAMES[: len(looked_at)]
     assert all(isinstance(seen[name], Opaque) for name in NAMES[len(looked_at) :])
-    assert type(seen[NAMES[-1]]).__name__ == "object not looked at: the others are too large"
+    assert type_name(seen[NAMES[-1]]) == "object not looked at: the others are too large"
 
 
 SLOW = """
@@ -41,13 +42,13 @@ def f(): time.sleep(30)
 
 def test_what_ran_out_of_time_is_told_once_and_not_tried_again(sandbox):
     with Live(sandbox, LIMITS) as live:
-        live.run_cell("a", SLOW)
-        live.run_cell("b", "time.sleep(30)")
+        live.execute("a", SLOW)
+        live.execute("b", "time.sleep(30)")
         for _ in range(2):
             seen = live.stand_ins(["slow", "deaf", "f", "other"])
-            seen["f"].observe([])
+            seen["f"].call([])
         words = "object not looked at: it did not return within 1 s"
-        assert [type(seen[name]).__name__ for name in ("slow", "deaf")] == [words, words]
+        assert [type_name(seen[name]) for name in ("slow", "deaf")] == [words, words]
         assert seen["other"] == 3
     assert live.remarks == [
         "The cell b was stopped: it did not return within 2 s.",
@@ -60,13 +61,13 @@ def test_what_ran_out_of_time_is_told_once_and_not_tried_again(sandbox):
 def test_a_cell_that_hides_how_long_it_took_is_told(sandbox):
     hide = "import time\ntry: time.sleep(30)\nexcept BaseException: pass"
     with Live(sandbox, LIMITS) as live:
-        assert live.run_cell("a", hide) == []
+        assert live.execute("a", hide) == []
     assert live.remarks == ["The cell a was stopped: it did not return within 2 s."]
 
 
 def test_a_function_is_seen_as_one(sandbox):
     with Live(sandbox, LIMITS) as live:
-        live.run_cell("a", "def f(x): return x + 1")
+        live.execute("a", "def f(x): return x + 1")
         (seen,) = live.stand_ins(["f", "g"]).values()
-        assert seen.observe([1]).result == 2
-    assert (repr(seen), type(seen).__name__) == ("<function f>", "function")
+        assert seen.call([1]).returned == 2
+    assert (repr(seen), type_name(seen)) == ("<function f>", "function")

@@ -30,9 +30,7 @@ def may_be_entered(folder: Path) -> bool:
     return bool(folder.stat().st_mode & 0o001)
 
 
-def ways_to(
-    paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered
-) -> Iterator[str]:
+def ways_to(paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered) -> Iterator[str]:
     """Yield bubblewrap's arguments that open the way to paths for everybody.
 
     A folder that only root may enter is covered by an empty one, and what is needed of it is
@@ -64,8 +62,10 @@ def run_as_ordinary_user(program: str) -> subprocess.CompletedProcess:
     number = next(number for number in count(54_321) if number not in taken)
     become = [python, "-I", "-S", "-c", BECOME, str(number)]
     return subprocess.run(
-        [find_bubblewrap(), "--dev-bind", "/", "/", *ways_to(whole), "--chdir", "/", "--"]
-        + [*become, python, "-c", program],
+        [
+            *(find_bubblewrap(), "--dev-bind", "/", "/", *ways_to(whole), "--chdir", "/", "--"),
+            *(*become, python, "-c", program),
+        ],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join([*packages, str(ROOT)])},
         capture_output=True,
         text=True,
@@ -105,7 +105,7 @@ with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=1
     ):
         with sandbox.session() as session:
             try:
-                output = session.run_cell("a", source).outputs[-1]
+                output = session.execute("a", source).outputs[-1]
                 print(output.get("text", output.get("ename")).strip())
             except SessionDied as died:
                 print(died.reason)

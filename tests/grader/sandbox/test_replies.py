@@ -19,7 +19,7 @@ NO_REPLY = "it sent something that is no reply"
 )
 def test_a_process_that_ends_is_told(session, source):
     with pytest.raises(SessionDied, match="its process ended"):
-        session.run_cell("a", source)
+        session.execute("a", source)
 
 
 def test_killing_itself_and_all_others_hurts_nobody(sandbox, session):
@@ -62,29 +62,29 @@ while True:
 )
 def test_what_is_no_reply_ends_the_session(session, attack, reason):
     with pytest.raises(SessionDied) as died:
-        session.run_cell("a", FIND + attack)
+        session.execute("a", FIND + attack)
     assert died.value.reason == reason
 
 
 def test_a_second_reply_out_of_turn_ends_the_session(session):
     forged = "wire.sendall(pack([token(), ('ok', [])], most_bytes=0))"
-    assert session.run_cell("a", FIND + forged).outputs == []  # his own cell: nothing gained
+    assert session.execute("a", FIND + forged).outputs == []  # his own cell: nothing gained
     with pytest.raises(SessionDied, match=NO_REPLY):
         session.value("wire")
 
 
 def test_a_reply_before_the_question_ends_the_session(session):
-    session.run_cell(
+    session.execute(
         "a", FIND + "import threading\nthreading.Timer(0.3, wire.sendall, [bytes(8)]).start()"
     )
     time.sleep(0.8)
     with pytest.raises(SessionDied, match=NO_REPLY):
-        session.observe("f", [1], own_work=True)
+        session.call("f", [1], own_work=True)
 
 
 @pytest.mark.parametrize("reply", ["{'f': 'value', 'g': 'value'}", "{}", "{'f': 'friend'}", "3"])
 def test_forged_kinds_end_the_session(session, reply):
-    session.run_cell(
+    session.execute(
         "a",
         "import grader.sandbox.inside.runner as r\n"
         f"r._Answers.kinds = lambda self, reply, names: reply({reply})",
@@ -94,23 +94,23 @@ def test_forged_kinds_end_the_session(session, reply):
 
 
 def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
-    session.run_cell(
+    session.execute(
         "a",
         "import grader.sandbox.inside.runner as r\n"
         "r.observe = lambda *a, **k: r.Observation(7, 'x' * 99999, True, True)",
     )
-    seen = session.observe("f", [1], own_work=True)
-    assert (seen.result, len(seen.problem), seen.stopped) == (None, 10_000, False)
-    session.run_cell("b", "r.observe = lambda *a, **k: 7")
+    seen = session.call("f", [1], own_work=True)
+    assert (seen.returned, len(seen.problem), seen.stopped) == (None, 10_000, False)
+    session.execute("b", "r.observe = lambda *a, **k: 7")
     with pytest.raises(SessionDied, match=NO_REPLY):
-        session.observe("f", [1], own_work=True)
+        session.call("f", [1], own_work=True)
 
 
 def test_one_who_does_not_listen_to_large_arguments_is_ended(session):
-    session.run_cell(
+    session.execute(
         "a",
         FIND
         + "def stop(*a): time.sleep(60)\nimport grader.sandbox.inside.runner as r\nr._fill = stop",
     )
     with pytest.raises(SessionDied, match="it did not return within 1 s"):
-        session.observe("f", [np.ones(2**21)], own_work=True)
+        session.call("f", [np.ones(2**21)], own_work=True)

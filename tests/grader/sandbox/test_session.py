@@ -12,9 +12,7 @@ from tests.grader.sandbox.probes import LIMITS, printed
 
 
 def test_a_cell_prints_shows_a_result_and_keeps_what_it_defines(either):
-    first = either.run_cell(
-        "a", "import sys\nx = 2\nprint('out')\nprint('err', file=sys.stderr)\nx"
-    )
+    first = either.execute("a", "import sys\nx = 2\nprint('out')\nprint('err', file=sys.stderr)\nx")
     assert first.status == "ok"
     assert first.outputs == [
         {"output_type": "stream", "name": "stdout", "text": "out\n"},
@@ -26,21 +24,21 @@ def test_a_cell_prints_shows_a_result_and_keeps_what_it_defines(either):
             "execution_count": 1,
         },
     ]
-    assert either.run_cell("b", "x + 1").outputs[0]["data"] == {"text/plain": "3"}
-    assert either.run_cell("c", "x;").outputs == []
+    assert either.execute("b", "x + 1").outputs[0]["data"] == {"text/plain": "3"}
+    assert either.execute("c", "x;").outputs == []
 
 
 def test_an_error_is_told_with_its_line(either):
-    run = either.run_cell("a", "def f():\n    return 1 / 0\nf()")
+    run = either.execute("a", "def f():\n    return 1 / 0\nf()")
     assert run.status == "error"
     (error,) = run.outputs
     assert (error["ename"], error["evalue"]) == ("ZeroDivisionError", "division by zero")
     assert "return 1 / 0" in "\n".join(error["traceback"])
-    assert either.run_cell("b", "def (").outputs[0]["ename"] == "SyntaxError"
+    assert either.execute("b", "def (").outputs[0]["ename"] == "SyntaxError"
 
 
 def test_names_are_functions_values_or_missing(either):
-    either.run_cell("a", "f = lambda x: x\nv = 3\nclass C: pass\nn = None")
+    either.execute("a", "f = lambda x: x\nv = 3\nclass C: pass\nn = None")
     assert either.kinds(["f", "v", "C", "n", "g", "In", "exit"]) == {
         "f": "function",
         "v": "value",
@@ -53,20 +51,20 @@ def test_names_are_functions_values_or_missing(either):
 
 
 def test_a_value_comes_back(either):
-    either.run_cell(
+    either.execute(
         "a", "import numpy as np\na = np.arange(3.0)\nb = {'x': (1, [2.5, None])}\nc = {1}"
     )
     np.testing.assert_array_equal(either.value("a"), [0, 1, 2])
     assert either.value("b") == {"x": (1, [2.5, None])}
-    assert either.value("c") == Opaque.named("set")
+    assert either.value("c") == Opaque("set")
     assert either.value("nothing") is None
 
 
 def test_a_function_is_called_with_copies_and_its_result_comes_back(either):
-    either.run_cell("a", "def double(x, times=2):\n    return times * x")
+    either.execute("a", "def double(x, times=2):\n    return times * x")
     given = np.arange(3.0)
-    seen = either.observe("double", [given, 3], own_work=True)
-    np.testing.assert_array_equal(seen.result, [0, 3, 6])
+    seen = either.call("double", [given, 3], own_work=True)
+    np.testing.assert_array_equal(seen.returned, [0, 3, 6])
     assert seen.problem == ""
 
 
@@ -91,26 +89,26 @@ def test_a_function_is_called_with_copies_and_its_result_comes_back(either):
 )
 def test_what_goes_wrong_in_a_call_is_a_problem_in_words(sandbox, body, problem):
     with sandbox.session() as session:
-        session.run_cell("a", f"kept = 5\ndef f(x): {body}")
-        seen = session.observe("f", [np.ones(2)], own_work=True)
+        session.execute("a", f"kept = 5\ndef f(x): {body}")
+        seen = session.call("f", [np.ones(2)], own_work=True)
         assert seen.problem.startswith(problem)
-        assert seen.result is None
+        assert seen.returned is None
         assert session.value("kept") == 5
 
 
 def test_a_drawing_comes_back_as_its_data(either):
-    either.run_cell(
+    either.execute(
         "a",
         "import matplotlib.pyplot as plt\n"
         "def draw(y):\n    fig, ax = plt.subplots()\n    ax.plot(y, label='a')\n    return ax",
     )
-    drawing = either.observe("draw", [[3.0, 4.0]], own_work=False).result
+    drawing = either.call("draw", [[3.0, 4.0]], own_work=False).returned
     assert isinstance(drawing, Drawing)
     np.testing.assert_array_equal(drawing.curves[0].y, [3, 4])
 
 
 def test_a_figure_is_a_picture(either):
-    run = either.run_cell("a", "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    run = either.execute("a", "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
     (picture,) = [out for out in run.outputs if out["output_type"] == "display_data"]
     assert picture["data"]["image/png"].startswith("iVBORw0KGgo")
 
@@ -123,7 +121,7 @@ def test_magics_await_and_commands_of_the_system_work(either):
 
 
 def test_nobody_is_asked(either):
-    run = either.run_cell("a", "name = input('name? ')")
+    run = either.execute("a", "name = input('name? ')")
     assert run.outputs[-1]["evalue"].startswith("there is nobody to ask: input() does not work")
 
 
@@ -131,7 +129,7 @@ def test_nobody_is_asked(either):
     "source", ["exit()", "quit", "import sys; sys.exit(3)", "raise SystemExit"]
 )
 def test_a_cell_that_exits_ends_nothing(session, source):
-    session.run_cell("a", source)
+    session.execute("a", source)
     assert printed(session, "print('still there')") == "still there\n"
 
 
@@ -157,21 +155,21 @@ def test_the_same_work_gives_the_same_random_numbers_each_time(sandbox):
     ],
 )
 def test_an_object_that_cannot_be_read_ends_nothing(session, source, problem):
-    session.run_cell("a", source + "\nf = lambda: made")
+    session.execute("a", source + "\nf = lambda: made")
     assert problem in repr(session.value("made"))
-    assert session.observe("f", [], own_work=True).problem.startswith("it")
+    assert session.call("f", [], own_work=True).problem.startswith("it")
     assert session.value("nothing") is None
 
 
 def test_an_error_of_a_learners_own_make_is_a_problem(session):
-    session.run_cell("a", "class Mine(BaseException): pass\ndef f(): raise Mine")
-    assert session.observe("f", [], own_work=True).problem.startswith("it raised Mine")
-    assert session.run_cell("b", "f()").outputs[-1]["ename"] == "Mine"
+    session.execute("a", "class Mine(BaseException): pass\ndef f(): raise Mine")
+    assert session.call("f", [], own_work=True).problem.startswith("it raised Mine")
+    assert session.execute("b", "f()").outputs[-1]["ename"] == "Mine"
 
 
 def test_a_cell_that_does_not_fit_through_is_told(session):
     with pytest.raises(SessionDied, match="it is more than 8 MiB of text and lists"):
-        session.run_cell("a", "#" * 9 * 2**20)
+        session.execute("a", "#" * 9 * 2**20)
 
 
 def test_a_session_that_is_over_answers_nothing(sandbox):

@@ -168,7 +168,7 @@ print(list(numbers))
 @pytest.mark.parametrize("family", ["AF_INET", "AF_INET6", "AF_NETLINK", "AF_PACKET", "AF_VSOCK"])
 def test_there_is_no_network(session, family):
     source = f"import socket\nsocket.socket(socket.{family}, socket.SOCK_DGRAM)"
-    assert session.run_cell("a", source).outputs[-1]["ename"] == "PermissionError"
+    assert session.execute("a", source).outputs[-1]["ename"] == "PermissionError"
 
 
 def test_nothing_outlives_a_session(sandbox):
@@ -179,7 +179,7 @@ subprocess.Popen(["sleep", "{mark}"], process_group=0)
 subprocess.Popen("nohup sleep {mark} >/dev/null 2>&1 &", shell=True)
 """
     with sandbox.session() as session:
-        session.run_cell("a", source)
+        session.execute("a", source)
         until = time.monotonic() + 5
         while len(alive(mark)) < 2 and time.monotonic() < until:
             time.sleep(0.05)
@@ -198,7 +198,7 @@ def test_without_isolation_files_go_into_a_folder_that_is_removed():
 def test_without_isolation_its_processes_end_too(unprotected):
     mark = f"{70_000 + os.getpid()}"
     with unprotected.session() as session:
-        session.run_cell(
+        session.execute(
             "a",
             "import subprocess\n"
             f"subprocess.Popen('setsid nohup sleep {mark} >/dev/null 2>&1 &', shell=True)",
@@ -234,11 +234,11 @@ print("left" in globals(), hasattr(np, "left"), hasattr(sys, "left"), hasattr(bu
 
 def test_two_sessions_at_a_time_do_not_see_each_other(sandbox):
     with sandbox.session() as one, sandbox.session() as other:
-        one.run_cell(
+        one.execute(
             "a", "open('/tmp/one', 'w').close()\nimport os, time\nif os.fork() == 0: time.sleep(60)"
         )
         assert printed(other, "import os; print('one' in os.listdir('/tmp'))") == "False\n"
-        assert other.run_cell("a", "import os; os.kill(2, 9)").outputs[-1]["ename"] == (
+        assert other.execute("a", "import os; os.kill(2, 9)").outputs[-1]["ename"] == (
             "ProcessLookupError"
         )
 

@@ -23,7 +23,7 @@ def test_a_warm_process_that_ended_is_started_again(isolation):
         sandbox._process.kill()
         sandbox._process.wait()
         with sandbox.session() as session:
-            assert session.run_cell("a", "1").status == "ok"
+            assert session.execute("a", "1").status == "ok"
         if isolation == "bubblewrap":
             with pytest.raises(SessionDied, match="its process ended"):
                 lost.value("x")
@@ -40,9 +40,9 @@ from grader.sandbox.inside.limits import Limits
 from grader.sandbox.warm_process import Sandbox
 sandbox = Sandbox(Limits())
 session = sandbox.session()
-session.run_cell("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")
+session.execute("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")
 print("running", flush=True)
-session.run_cell("b", "while True: pass")
+session.execute("b", "while True: pass")
 """
     grader = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert grader.stdout.readline() == "running\n"

@@ -11,7 +11,17 @@ import pytest
 
 from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation
-from grader.sandbox.inside.wire import HEADER, MOST_PARTS, Opaque, TooLarge, WireError, pack, unpack
+from attn_lib.course.checks.remote import type_name
+from grader.sandbox.inside.wire import (
+    BYTES_A_BYTE,
+    HEADER,
+    MOST_PARTS,
+    Opaque,
+    TooLarge,
+    WireError,
+    pack,
+    unpack,
+)
 
 MIB = 2**20
 
@@ -51,7 +61,7 @@ PLAIN_VALUES = [
     {},
     [1, (2.0, ["three"]), {"four": None}],
     ...,
-    Opaque.named("generator"),
+    Opaque("generator"),
 ]
 
 
@@ -105,10 +115,10 @@ def test_a_drawing_and_an_observation_come_back():
     curve = Curve("a", np.arange(3.0), np.ones(3))
     drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),))
     back = there_and_back(Observation(drawing, "", False, False))
-    assert back.result.curves[0].label == "a"
-    np.testing.assert_array_equal(back.result.curves[0].x, curve.x)
-    np.testing.assert_array_equal(back.result.images[0], np.eye(2))
-    assert (back.result.x_scale, back.problem) == ("log", "")
+    assert back.returned.curves[0].label == "a"
+    np.testing.assert_array_equal(back.returned.curves[0].x, curve.x)
+    np.testing.assert_array_equal(back.returned.images[0], np.eye(2))
+    assert (back.returned.x_scale, back.problem) == ("log", "")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +158,7 @@ def test_a_long_list_of_numbers_comes_as_an_array():
 def test_an_object_that_cannot_cross_leaves_the_name_of_its_type(value, name):
     back = there_and_back([value])
     assert isinstance(back[0], Opaque)
-    assert type(back[0]).__name__ == back[0].type_name == name
+    assert type_name(back[0]) == name == type_name(value)
 
 
 def test_the_judge_never_sends_what_cannot_cross():
@@ -187,7 +197,6 @@ def test_objects_that_lie_about_themselves_do_no_harm():
         (np.zeros(MIB), "more than 1 MiB"),
         ([np.zeros(MIB // 16)] * 3, "more than 1 MiB"),
         ("x" * 9 * MIB, "more than 8 MiB of text and lists"),
-        ([object()] * 1001, "more than 1000 objects"),
         (np.zeros((2**30, 0)), "more than 1 MiB"),
         (np.zeros((0, 2**30), np.int8), "more than 1 MiB"),
         ([np.zeros((2**15, 0))] * 5, "more than 1 MiB"),
@@ -230,7 +239,6 @@ HOSTILE_FRAMES = {
     "a dict with a key twice": frame_of(["dict", [["a", 1], ["a", 2]]]),
     "an ellipsis with more": frame_of(["ellipsis", 1]),
     "a name that is none": frame_of(["opaque", 3]),
-    "more objects than any": frame_of(["list", *[["opaque", f"a{i}"] for i in range(1001)]]),
     "more parts than any": frame_of(b"[" + b"0," * (5 * MOST_PARTS) + b"0]"),
     "an observation of numbers": frame_of(["observation", None, 1, 2, 3]),
     "an observation of too few": frame_of(["observation", None]),
@@ -296,6 +304,29 @@ def test_the_most_that_is_let_through_costs_less_than_a_grader_may_use():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 150 * MIB
+
+
+def test_objects_that_cannot_cross_cost_no_more_than_other_parts():
+    names = [f"a{number}" for number in range(MOST_PARTS - 2)]
+    tracemalloc.start()
+    frame = frame_of(["list", *(["opaque", name] for name in names)])
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    back = unpack(frame, most_bytes=MIB)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [type_name(value) for value in back] == names
+    assert len({type(value) for value in back}) == 1
+    assert peak - before < min(150 * MIB, BYTES_A_BYTE * len(frame))
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [("", "object"), ("\x1b\n", "object"), ("a\x07b", "ab"), ("x" * 99, "x" * 80)],
+)
+def test_the_name_of_a_type_is_short_and_can_be_shown(sent, shown):
+    back = unpack(frame_of(["opaque", sent]), most_bytes=MIB)
+    assert (type_name(back), repr(back)) == (shown, f"<{shown}>")
 
 
 def test_as_many_empty_rows_come_back_as_full_ones_might():

@@ -7,7 +7,7 @@ import pytest
 
 from attn_lib.course.checks import Checks, ChecksFailed
 from attn_lib.course.checks.core import SEED
-from attn_lib.course.checks.results import WIDTH
+from attn_lib.course.checks.findings import WIDTH
 from tests.attn_lib.course.checks.telling import report_of
 
 Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attn_lib.course.checks import Checks, ChecksFailed, Line, Part, listening
-from attn_lib.course.checks.events import Asked, Compared, Found, Reported
-from attn_lib.course.checks.results import CheckResult
+from attn_lib.course.checks.events import Asked, Compared, Finished, Found
+from attn_lib.course.checks.findings import Finding
 
 Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
 NAMES = {
@@ -125,7 +125,7 @@ class TestReports:
             ("more", 1, True),
         ]
         assert ranges.results == [
-            CheckResult("range_of", "expected 16, got 8.", mistake="range-of-one-sd")
+            Finding("range_of", "expected 16, got 8.", mistake="range-of-one-sd")
         ]
         assert ranges.mistakes == ["range-of-one-sd"]
         assert more.mistakes == []
@@ -135,7 +135,7 @@ class TestReports:
         check.part("it", points=1)
         check.value("x", expected=1)
         (reported,) = heard(check, Checks.finish)
-        assert reported.parts == (Part("it", 1, [CheckResult("x")]),)
+        assert reported.parts == (Part("it", 1, [Finding("x")]),)
         assert capsys.readouterr().out == "it: ok\n"
 
     def test_later_checks_do_not_change_a_report(self):
@@ -155,7 +155,7 @@ class TestReports:
 
         check = self.begun()
         check.part("last", points=1)
-        (reported,) = only(Reported, heard(check, act))
+        (reported,) = only(Finished, heard(check, act))
         assert [part.title for part in reported.parts] == ["ranges", "more", "last"]
 
 

@@ -266,7 +266,7 @@ class TestDiagnosis:
 
 def test_a_stand_in_replaces_the_function():
     class Elsewhere(StandIn):
-        def observe(self, args, *, own_work=True):
+        def call(self, args, *, own_work=True):
             return Observation(args[0] * 2, "" if own_work else "it was asked differently")
 
     assert observe(Elsewhere(), [3]).result == 6

@@ -7,9 +7,16 @@ import pytest
 
 from attn_lib.course.checks import Checks, ChecksFailed
 from attn_lib.course.checks.comparison import difference
+from attn_lib.course.checks.remote import Remote
 from tests.attn_lib.course.checks.telling import report_of, verdict
 
 Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
+
+
+class Generator(Remote):
+    """Stands for a generator of another process."""
+
+    type_name = "generator"
 
 
 def said_of(value, method, *args, **options) -> str:
@@ -50,6 +57,7 @@ class TestValue:
             ([1, 2, 3], "expected 2 numbers, got 3."),
             ([[1, 2]], "expected shape (2,), got (1, 2)."),
             (["1", "2"], "expected 2 numbers, got list."),
+            (Generator(), "expected 2 numbers, got generator."),
             (..., "expected 2 numbers, got the placeholder `...`. Fill it in."),
             ([1, np.inf], "expected finite numbers, got inf at [1] (1 of 2 entries)."),
         ],

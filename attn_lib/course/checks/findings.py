@@ -16,7 +16,7 @@ MOST_TOLD = 2000
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class Finding:
     """What one check found."""
 
     name: str  #: what was looked at
@@ -37,17 +37,17 @@ class Part:
 
     title: str
     points: float
-    results: list[CheckResult] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
         """Whether all checks passed."""
-        return all(result.passed for result in self.results)
+        return all(finding.passed for finding in self.findings)
 
     @property
     def mistakes(self) -> list[str]:
         """The ids of the catalogued mistakes that explain its wrong answers, each once."""
-        return list(dict.fromkeys(result.mistake for result in self.results if result.mistake))
+        return list(dict.fromkeys(finding.mistake for finding in self.findings if finding.mistake))
 
 
 class ChecksFailed(AssertionError):
@@ -61,7 +61,7 @@ class ChecksFailed(AssertionError):
         return str(self).splitlines()
 
 
-def report(parts: Sequence[Part], grading: bool = False) -> str:
+def as_text(parts: Sequence[Part], grading: bool = False) -> str:
     """Return what a learner is told about all parts of a cell.
 
     A finding is told once a part, a cause once a cell.
@@ -89,20 +89,20 @@ def shortened(text: str, most: int = MOST_TOLD) -> str:
 
 def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
     if part.passed:
-        if not grading and all(result.only_form for result in part.results):
+        if not grading and all(finding.only_form for finding in part.findings):
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
         return [f"{part.title}: ok"]
     lines = [f"{part.title}: not yet"]
     findings_told: set[tuple[str, str, str | None]] = set()
-    for result in part.results:
-        this = (result.name, result.message, result.mistake)
-        if result.passed or this in findings_told:
+    for finding in part.findings:
+        this = (finding.name, finding.message, finding.mistake)
+        if finding.passed or this in findings_told:
             continue
         findings_told.add(this)
-        finding, *cause = shortened(result.message).splitlines()
-        if result.mistake:
-            cause.append(_cause(result.mistake))
-        lines += _wrapped(f"  - {result.name}{result.given}: {finding}")
+        what, *cause = shortened(finding.message).splitlines()
+        if finding.mistake:
+            cause.append(_cause(finding.mistake))
+        lines += _wrapped(f"  - {finding.name}{finding.given}: {what}")
         for line in cause:
             if line not in causes_told:
                 lines += _wrapped(f"    {line}")
