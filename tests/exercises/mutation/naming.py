@@ -1,4 +1,4 @@
-"""Causes that learners are told although another call contradicts them.
+"""Find causes that a report names although another call contradicts them.
 
 python -m tests.exercises.mutation.naming                # every mutant of every assignment; a minute
 python -m tests.exercises.mutation.naming masking quiz   # those of two
@@ -30,7 +30,7 @@ from tests.exercises.mutation.survival import ID_CELL, Endless, looks_at, number
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of an answer, what it gave, and what was told."""
+    """A question to an answer, the result, and the mistake that the report named."""
 
     name: str
     target: str
@@ -39,17 +39,18 @@ class Asked:
     named: str | None  #: the mistake
 
     def is_given_by(self, function: Any) -> bool:
-        """Say whether a wrong function gives this answer."""
+        """Tell whether a wrong function gives this result."""
         wrong, got = self.question.answer(function), np.asarray(self.got)
         if wrong is None or wrong.shape != got.shape or got.dtype.kind not in "iufb":
             return False
-        # A right answer and what a mistake gives may lie on either side of what is expected.
+        # The tolerance is doubled, because the answer and the mistake's result may deviate from
+        # the expected value in opposite directions.
         relative, absolute = (2 * allowed for allowed in self.question.tolerance)
         return bool(np.allclose(got, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
 def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
-    """Run cells and return all that was compared with a target."""
+    """Run cells and return all comparisons with a target."""
     found: list[tuple[str, Compared, Any]] = []
 
     def note(cell: str, event: Event) -> None:
@@ -65,12 +66,12 @@ def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
 
 
 def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, str]]:
-    """Return the names and the mistakes told for them that do not give all their answers.
+    """Return pairs of a name and a mistake reported for it that does not explain all its results.
 
     Parameters
     ----------
     graded, at_home : list of Asked
-        With the hidden checks and without: what is told at home rests on fewer calls.
+        Comparisons with and without the hidden checks. Reports at home use fewer calls.
     """
     everything = graded + at_home
     found = set()
@@ -83,12 +84,12 @@ def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, st
 
 
 def misnamed(cells: list[Any], released: list[Any]) -> Iterator[str]:
-    """Return the mutants for which a cause is told that another call contradicts.
+    """Yield the mutants for which a report names a cause that another call contradicts.
 
     Parameters
     ----------
     cells, released : list
-        The instructor's notebook and the learners'.
+        The cells of the instructor's and of the learners' notebook.
     """
     visible = {cell.id: cell for cell in released}
     looked_at: dict[str, set[str]] = {}
@@ -96,7 +97,7 @@ def misnamed(cells: list[Any], released: list[Any]) -> Iterator[str]:
         looked_at.setdefault(look.cell, set()).add(look.name)
     names = Names(cells, looked_at)
     with numbers_drawn_once(), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of mutants that divide by zero, or draw it
+        warnings.simplefilter("ignore")  # mutants may divide by zero or draw infinities
         for cell in cells:
             if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
                 continue
