@@ -108,7 +108,7 @@ PULL = Untested("The copy has no remote repository to pull from.")
 BOOK = Tested("tests/book/test_build.py::test_the_book_builds_without_a_warning")
 LOCK = Untested("It needs a package registry; test_packaging.py checks its result.")
 ARCHIVE = Tested(
-    "tests/grader/releasing/test_bundle.py::TestCommand::test_it_says_where_the_archive_is"
+    "tests/grader/releasing/test_bundle.py::TestCommand::test_it_prints_the_path_of_the_archive"
 )
 INSTALL = Untested("It installs from a package registry; test_packaging.py checks the ranges.")
 WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installing_attn_lib_adds_only_numpy")
@@ -208,7 +208,7 @@ EXTERNAL = Untested("It belongs to another project and runs in another environme
 INSTRUCTOR = "tests/end_to_end/test_instructor_path.py::"
 EXCHANGE = Tested(f"{INSTRUCTOR}TestExchange::test_release_collect_and_return_feedback")
 CLUSTER = Tested(
-    "tests/grader/running/test_cluster_workers.py::test_each_job_is_done_once_and_few_are_on_the_way"
+    "tests/grader/running/test_cluster_workers.py::test_each_job_is_done_once_and_few_are_queued"
 )
 
 INSTRUCTOR_GUIDE: dict[str, Entry] = {
