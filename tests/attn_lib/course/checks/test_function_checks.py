@@ -109,7 +109,7 @@ class TestCall:
 
     def test_an_error_is_reported_with_the_line_of_the_answer(self):
         def f(q, k):
-            return np.stack([q, k])  # the line that the report must show
+            return np.stack([q, k])  # the learner's line
 
         said = report_of_call(f)
         assert "it raised ValueError: all input arrays must have the same shape (line " in said
