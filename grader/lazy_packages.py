@@ -80,17 +80,22 @@ class _LazyLoader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         origins = dict(_imported_names(module))
+        begun = False
 
         def get(name: str) -> Any:
+            nonlocal begun
             if name in origins:
                 origin, original = origins[name]
                 value = getattr(importlib.import_module(origin), original)
             elif importlib.util.find_spec(f"{module.__name__}.{name}"):
                 value = importlib.import_module(f"{module.__name__}.{name}")
             else:
-                vars(module).pop("__getattr__", None)
-                self._loader.exec_module(module)
-                value = getattr(module, name)
+                if not begun:
+                    begun = True
+                    self._loader.exec_module(module)
+                if name not in vars(module):
+                    raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+                value = vars(module)[name]
             setattr(module, name, value)
             return value
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from math import ceil
 
 #: Files whose tests share no expensive fixture, so each test may run in any process.
 APART = ("tests/book/test_build.py",)
+
+#: Folders whose files share one expensive result, so they form one group.
+TOGETHER = ("tests/exercises/mutation",)
 
 #: By file, the parameter that divides its tests into groups: each value needs new fixtures.
 PARTED_BY = {
@@ -56,6 +60,7 @@ def group_of(node_id: str, parameters: dict[str, object]) -> str | None:
         if path.startswith(folder):
             parted_by = parameter
     part = parameters.get(parted_by)
+    path = next((folder for folder in TOGETHER if path.startswith(f"{folder}/")), path)
     # A command shown on a page is grouped by its page.
     part = getattr(part, "page", part)
     return path if part is None else f"{path} {part}"
@@ -70,6 +75,6 @@ def rank(node_id: str) -> int:
 
 
 def processes() -> int:
-    """Return the number of test processes: two per core, because tests often wait."""
+    """Return the number of test processes: three for two cores, because tests often wait."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return 2 * (cores or 1)
+    return ceil(1.5 * (cores or 1))

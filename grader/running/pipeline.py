@@ -33,8 +33,9 @@ from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
 
-#: Verdicts that are entered in the gradebook together.
-BATCH = 50
+#: Verdicts that are entered in the gradebook together: many for the database, and few enough
+#: that most are in it before the last submission is judged.
+BATCH = 10
 
 WARM_UP = "grader.running.jobs:warm_up"
 

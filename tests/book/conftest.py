@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import json
 import shutil
 import threading
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import yaml
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+LOOKS = (Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -129,30 +131,33 @@ class WatchedPage:
         """Return by how many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-    def axe(
-        self,
-        rules: list[str] | None = None,
-        *,
-        without: str | None = None,
-        exclude: Sequence[str] = (),
-    ) -> list[str]:
+    def axe(self, *, without: str | None = None, exclude: Sequence[str] = ()) -> list[str]:
         """Return the violations that the accessibility checker finds, one line per element.
 
-        It applies all rules, or only `rules`, or all rules except `without`. Elements that match
-        a selector in `exclude` are not checked.
+        It applies all rules, or all except `without`. Elements that match a selector in `exclude`
+        are not checked.
         """
+        return self._checked(
+            json.dumps({"exclude": [[selector] for selector in exclude]}),
+            runOnly={"type": "tag", "values": AXE_TAGS},
+            rules={without: {"enabled": False}} if without else {},
+        )
+
+    def contrast(self) -> list[str]:
+        """Return the contrast violations, checked on one text of each style on the page."""
+        return self._checked(
+            f"{{include: ({LOOKS})()}}", runOnly={"type": "rule", "values": ["color-contrast"]}
+        )
+
+    def _checked(self, where: str, **options: object) -> list[str]:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
         # With preload, axe would fetch the style sheets, which file:// does not allow.
         found = self.page.evaluate(
-            """([exclude, runOnly, rules]) => axe.run({exclude}, {
-                 preload: false, resultTypes: ["violations"], runOnly, rules,
-               })""",
-            [
-                [[selector] for selector in exclude],
-                {"type": "rule", "values": rules} if rules else {"type": "tag", "values": AXE_TAGS},
-                {without: {"enabled": False}} if without else {},
-            ],
+            f"""options => axe.run({where}, {{
+                 preload: false, resultTypes: ["violations"], ...options,
+               }})""",
+            options,
         )
         return [
             f"{violation['id']}: {violation['help']}: {node['html'][:200]}"

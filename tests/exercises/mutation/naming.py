@@ -7,25 +7,22 @@ python -m tests.exercises.mutation.naming masking quiz   # those of two
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import sys
-import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from nbgrader.utils import is_solution
 
 from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.events import Compared, Event
 from attn_lib.course.mistakes import spellings
-from tests.exercises.proof.matrix import LEARNER, ROOT
-from tests.exercises.mutation.mutants import mutants
-from tests.exercises.mutation.names import Names
-from tests.exercises.proof.notebook import read, run
+from tests.exercises.mutation.mutants import Mutant
+from tests.exercises.mutation.survival import Answer, Endless, Outcome, judge, patience
+from tests.exercises.proof.matrix import ROOT
+from tests.exercises.proof.notebook import Run, read, run
 from tests.exercises.proof.proof import proofs
-from tests.exercises.mutation.survival import ID_CELL, Endless, looks_at, numbers_drawn_once, patience
 
 
 @dataclass(frozen=True)
@@ -49,20 +46,21 @@ class Asked:
         return bool(np.allclose(got, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
-def asked(cells: list[Any], answers: dict[str, str]) -> list[Asked]:
-    """Run cells and return all comparisons with a target."""
+def asked(cells: list[Any], answers: dict[str, str]) -> tuple[list[Asked], Run]:
+    """Run cells and return all comparisons with a target, and the results of the test cells."""
     found: list[tuple[str, Compared, Any]] = []
 
     def note(cell: str, event: Event) -> None:
         if isinstance(event, Compared) and event.target is not None:
             found.append((cell, event, copy.deepcopy(event.got)))
 
-    parts = run(cells, answers, listener=note).parts
-    results = [parts[cell][event.part].findings[event.place] for cell, event, _ in found]
-    return [
+    said = run(cells, answers, listener=note)
+    results = [said.parts[cell][event.part].findings[event.place] for cell, event, _ in found]
+    comparisons = [
         Asked(result.name, str(event.target), event.question, got, result.mistake)
         for result, (_, event, got) in zip(results, found, strict=True)
     ]
+    return comparisons, said
 
 
 def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, str]]:
@@ -83,35 +81,52 @@ def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, st
     return found
 
 
-def misnamed(cells: list[Any], released: list[Any]) -> Iterator[str]:
-    """Yield the mutants for which a report names a cause that another call contradicts.
+class Causes:
+    """Collects the causes that reports name for mutants, at home and when they are graded.
+
+    Parameters
+    ----------
+    released : list
+        The cells of the learners' notebook.
+
+    Attributes
+    ----------
+    misnamed : list of str
+        The mutants for which a report names a cause that another call contradicts.
+    """
+
+    def __init__(self, released: list[Any]) -> None:
+        self.visible = {cell.id: cell for cell in released}
+        self.misnamed: list[str] = []
+
+    def __call__(self, answer: Answer, mutant: Mutant) -> bool:
+        """Run a mutant and return whether it loses a point."""
+        trial, answers = next(answer.runs_of(mutant.source))
+        *before, tests = trial
+        try:
+            with patience():
+                graded, said = asked(trial, answers)
+        except Endless:
+            return True
+        with contextlib.suppress(Endless), patience():
+            at_home, _ = asked([*before, self.visible[tests.id]], answers)
+            self.misnamed += [
+                f"{answer.cell.id}: {mutant}: {name} is told {mistake}"
+                for name, mistake in sorted(contradicted(graded, at_home))
+            ]
+        return bool(said.lost(answer.points))
+
+
+def try_out(cells: list[Any], released: list[Any]) -> tuple[Outcome, list[str]]:
+    """Run every mutant; return the outcome, and the mutants whose report names a wrong cause.
 
     Parameters
     ----------
     cells, released : list
         The cells of the instructor's and of the learners' notebook.
     """
-    visible = {cell.id: cell for cell in released}
-    looked_at: dict[str, set[str]] = {}
-    for look in looks_at(cells):
-        looked_at.setdefault(look.cell, set()).add(look.name)
-    names = Names(cells, looked_at)
-    with numbers_drawn_once(), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # mutants may divide by zero or draw infinities
-        for cell in cells:
-            if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
-                continue
-            *before, tests = names.trials_of(cell)[0]
-            for mutant in mutants(cell.source):
-                answers = {ID_CELL: f"learner_id = {LEARNER!r}", cell.id: mutant.source}
-                try:
-                    with patience():
-                        graded = asked([*before, tests], answers)
-                        at_home = asked([*before, visible[tests.id]], answers)
-                except Endless:
-                    continue
-                for name, mistake in sorted(contradicted(graded, at_home)):
-                    yield f"{cell.id}: {mutant}: {name} is told {mistake}"
+    causes = Causes(released)
+    return judge(cells, causes), causes.misnamed
 
 
 def main() -> int:
@@ -122,7 +137,7 @@ def main() -> int:
         cells, released = (
             read(ROOT / room / name / f"{name}.ipynb") for room in ("solutions", "exercises")
         )
-        found = list(misnamed(cells, released))
+        _, found = try_out(cells, released)
         print(f"{name}: {len(found)} mutants are told a cause that another call contradicts")
         print("".join(f"  {line}\n" for line in found), end="", flush=True)
         total += len(found)

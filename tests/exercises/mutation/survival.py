@@ -14,6 +14,7 @@ import functools
 import importlib
 import inspect
 import io
+import itertools
 import pkgutil
 import signal
 import warnings
@@ -85,16 +86,21 @@ class PointLost(BaseException):
     """Raised at the first failing check: its part is lost, whatever the other checks report."""
 
 
-def judge(cells: list[Any]) -> Outcome:
+def judge(
+    cells: list[Any], first_run: Callable[[Answer, Mutant], bool] | None = None
+) -> Outcome:
     """Classify every mutant of every answer of a notebook.
 
     Parameters
     ----------
     cells : list
         The instructor's notebook.
+    first_run : callable, optional
+        Runs a mutant in the answer's first trial, for what else is to be learnt of that, and
+        returns whether it loses a point there. No mutant is run in that trial again.
     """
     outcome = Outcome()
-    with _without_diagnoses(), numbers_drawn_once():
+    with _quietly(), numbers_drawn_once():
         looks = looks_at(cells)
         for cell in cells:
             if cell.cell_type != "code" or not is_solution(cell) or cell.id == ID_CELL:
@@ -102,7 +108,8 @@ def judge(cells: list[Any]) -> Outcome:
             answer = Answer(cells, cell, looks)
             for mutant in mutants(cell.source):
                 name = f"{cell.id}: {mutant.name}"
-                if answer.kills(mutant.source):
+                killed = first_run is not None and first_run(answer, mutant)
+                if killed or answer.kills(mutant.source, after=int(first_run is not None)):
                     outcome.killed.append(name)
                 elif answer.is_equivalent(mutant.source):
                     outcome.equivalent.append(name)
@@ -140,18 +147,31 @@ class Answer:
             raise ValueError(f"{cell.id}: expected a check of one of its names, found none.")
         self._right: dict[str, list[Any]] = {}
 
-    def kills(self, source: str) -> bool:
-        """Tell whether any test cell loses a point if this source replaces the answer."""
+    def runs_of(self, source: str) -> Iterator[tuple[list[Any], dict[str, str]]]:
+        """Yield each small notebook and the answers to run in it, for each learner."""
         for learner in self.learners:
             answers = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
             for trial in self.trials:
-                try:
-                    with patience():
-                        result = run(trial, answers, listener=_stop_at_a_failure)
-                except (Endless, PointLost):
-                    return True
-                if result.lost(self.points):
-                    return True
+                yield trial, answers
+
+    def kills(self, source: str, *, after: int = 0) -> bool:
+        """Say whether any test cell takes a point for this source in place of the answer.
+
+        Parameters
+        ----------
+        source : str
+            The changed answer.
+        after : int
+            How many runs it is known to have survived.
+        """
+        for trial, answers in itertools.islice(self.runs_of(source), after, None):
+            try:
+                with patience(), _without_diagnoses():
+                    result = run(trial, answers, listener=_stop_at_a_failure)
+            except (Endless, PointLost):
+                return True
+            if result.lost(self.points):
+                return True
         return False
 
     def is_equivalent(self, source: str) -> bool:
@@ -310,15 +330,16 @@ def _stop_at_a_failure(cell: str, event: Event) -> None:
         raise PointLost
 
 
-@contextlib.contextmanager
-def _without_diagnoses() -> Iterator[None]:
+def _without_diagnoses() -> contextlib.AbstractContextManager[Any]:
     """Skip the diagnosis of mistakes, which is slow and does not affect points."""
-    with (
-        mock.patch.object(Diagnosis, "failed", return_value=None),
-        np.errstate(all="ignore"),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")  # mutants may divide by zero or draw infinities
+    return mock.patch.object(Diagnosis, "failed", return_value=None)
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """Suppress the warnings of mutants that divide by zero or draw infinities."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         yield
 
 

@@ -13,8 +13,8 @@ ACCEPTED = 0.02
 
 
 class TestAssignments:
-    def test_no_mutant_survives_without_a_reason(self, proof, source):
-        outcome = judge(source)
+    def test_no_mutant_survives_without_a_reason(self, proof, tried):
+        outcome, _ = tried
         found = "\n".join(f"{name} (line {m.line})" for name, m in outcome.survivors.items())
         assert outcome.survivors.keys() == proof.survivors.keys(), (
             f"survivors: expected those in PROOF.survivors, found these:\n{found}\n"

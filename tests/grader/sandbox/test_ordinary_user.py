@@ -62,12 +62,10 @@ def run_as_ordinary_user(program: str) -> subprocess.CompletedProcess:
     whole = [path for path in needed if not needed & {*path.parents}]
     taken = {user.pw_uid for user in pwd.getpwall()}
     number = next(number for number in count(54_321) if number not in taken)
+    opened = ["--dev-bind", "/", "/", *ways_to(whole), "--chdir", "/"]
     become = [python, "-I", "-S", "-c", BECOME, str(number)]
     return subprocess.run(
-        [
-            *(find_bubblewrap(), "--dev-bind", "/", "/", *ways_to(whole), "--chdir", "/", "--"),
-            *(*become, python, "-c", program),
-        ],
+        [find_bubblewrap(), *opened, "--", *become, python, "-c", program],
         env={"PATH": "/usr/bin:/bin", "PYTHONPATH": ":".join([*packages, str(ROOT)])},
         capture_output=True,
         text=True,
@@ -107,7 +105,7 @@ with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=1
     ):
         with sandbox.session() as session:
             try:
-                output = session.execute("a", source).outputs[-1]
+                output = session.run_cell("a", source).outputs[-1]
                 print(output.get("text", output.get("ename")).strip())
             except SessionDied as died:
                 print(died.reason)

@@ -1,0 +1,59 @@
+"""Packages load what is asked of them, and in the end all that they have."""
+
+import subprocess
+import sys
+
+import pytest
+
+from grader.lazy_packages import PACKAGES
+
+LAZILY = "from grader.lazy_packages import load_lazily; load_lazily()\n"
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize("module", ["grader.running.jobs", "grader.running.pipeline"])
+def test_grading_loads_no_server_and_no_kernel(module):
+    loaded = run(f"{LAZILY}import sys, {module}; print(*sys.modules)").split()
+    assert module in loaded
+    for heavy in (
+        "jupyter_server",
+        "jupyter_client",
+        "nbclient",
+        "zmq",
+        "nbconvert.exporters.html",
+    ):
+        assert heavy not in loaded
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_the_same_names_as_ever(package):
+    names = run(f"import {package} as p; print(*(n for n in vars(p) if not n.startswith('__')))")
+    ask = (
+        f"import {package} as package\n"
+        f"for name in {names.split()!r}:\n"
+        "    value = getattr(package, name)\n"
+        "    print(name, type(value), getattr(value, '__module__', ''))"
+    )
+    assert names
+    assert run(LAZILY + ask) == run(ask)
+
+
+def test_a_star_import_gives_all_that_the_package_lists():
+    code = "from nbgrader.preprocessors import *; print(Execute.__module__, LockCells.__module__)"
+    expected = "nbgrader.preprocessors.execute nbgrader.preprocessors.lockcells"
+    assert run(LAZILY + code) == expected
+
+
+def test_what_a_package_defines_itself_is_there():
+    code = "import nbgrader; print(nbgrader._jupyter_server_extension_points())"
+    assert run(LAZILY + code) == "[{'module': 'nbgrader'}]"
+
+
+def test_a_name_that_no_package_has_is_an_error():
+    code = "import nbgrader.plugins as p; print(hasattr(p, 'Nothing'), hasattr(p, 'BasePlugin'))"
+    assert run(LAZILY + code) == "False True"
