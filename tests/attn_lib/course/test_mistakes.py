@@ -236,7 +236,7 @@ class TestAppearances:
         hidden = {mistake.id for mistake, wrong in appearances(target) if not shows(wrong, target)}
         assert hidden == INVISIBLE.get(target, set())
 
-    def test_each_mistake_appears_once_preferably_in_its_own_form(self, target):
+    def test_each_mistake_appears_once_preferring_its_direct_form(self, target):
         forms = [(mistake.id, wrong) for mistake, wrong in appearances(target)]
         own = [(mistake.id, mistake.wrong) for mistake in catalogue(target)]
         assert len(dict(forms)) == len(forms)

@@ -96,8 +96,8 @@ def judge(
     cells : list
         The instructor's notebook.
     first_run : callable, optional
-        Runs a mutant in the answer's first trial, for what else is to be learnt of that, and
-        returns whether it loses a point there. No mutant is run in that trial again.
+        Runs a mutant in the answer's first trial and returns whether it loses a point there. It
+        may record more about that run. No mutant is run in that trial again.
     """
     outcome = Outcome()
     with _quietly(), numbers_drawn_once():
@@ -155,14 +155,14 @@ class Answer:
                 yield trial, answers
 
     def kills(self, source: str, *, after: int = 0) -> bool:
-        """Say whether any test cell takes a point for this source in place of the answer.
+        """Tell whether any test cell loses a point if this source replaces the answer.
 
         Parameters
         ----------
         source : str
             The changed answer.
         after : int
-            How many runs it is known to have survived.
+            Number of runs that it is already known to survive.
         """
         for trial, answers in itertools.islice(self.runs_of(source), after, None):
             try:
