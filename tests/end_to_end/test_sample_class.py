@@ -147,7 +147,7 @@ class TestScores:
         assert page.evaluate("document.documentElement.scrollWidth") == 375
         sizes = page.evaluate(
             "Array.from(document.querySelectorAll('svg text'), text => {"
-            "  const { a, b } = text.getScreenCTM();"  # of a text that may stand upright
+            "  const { a, b } = text.getScreenCTM();"  # the text may be rotated
             "  return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); })"
         )
         page.close()

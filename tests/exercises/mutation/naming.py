@@ -111,7 +111,7 @@ class Causes:
         with contextlib.suppress(Endless), patience():
             at_home, _ = asked([*before, self.visible[tests.id]], answers)
             self.misnamed += [
-                f"{answer.cell.id}: {mutant}: {name} is told {mistake}"
+                f"{answer.cell.id}: {mutant}: {mistake} is named for {name}"
                 for name, mistake in sorted(contradicted(graded, at_home))
             ]
         return bool(said.lost(answer.points))

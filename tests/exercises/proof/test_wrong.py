@@ -1,4 +1,4 @@
-"""Wrong answers lose exactly their points, and learners are told why."""
+"""Wrong answers lose exactly their points, and reports explain why."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
 
 
 class Generator(Remote):
-    """Stands for a generator of another process."""
+    """Represents a generator in another process."""
 
     type_name = "generator"
 
