@@ -15,7 +15,7 @@ from attn_lib.course.mistakes import Mistake, appearances, core
 from attn_lib.course.personal import first_suitable, personal_rng
 from attn_lib.course.targets import TARGETS, examples
 from attn_lib.course.targets.examples import EXAMPLES
-from tests.attn_lib.course.personal.learners_numbers import TABLE, digests
+from tests.attn_lib.course.personal.learner_numbers import TABLE, digests
 
 SOURCE = Path(examples.__file__).read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def known_numbers():
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-class TestLearnersNumbers:
+class TestLearnerNumbers:
     def test_a_new_mistake_for_every_target_changes_none(self, monkeypatch):
         """The new mistake gives right answers, so if it counted, no numbers would be accepted."""
         new = {
@@ -48,7 +48,7 @@ class TestLearnersNumbers:
 
     def test_they_do_not_use_the_examples(self):
         code = (
-            "import sys; from tests.attn_lib.course.personal.learners_numbers import digests;"
+            "import sys; from tests.attn_lib.course.personal.learner_numbers import digests;"
             "digests(); print('attn_lib.course.targets.examples' in sys.modules)"
         )
         run = subprocess.run(

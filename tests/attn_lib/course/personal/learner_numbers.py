@@ -1,6 +1,6 @@
 """Digests of the numbers of some learners, so that a test notices changes.
 
-    .venv/bin/python -m tests.attn_lib.course.personal.learners_numbers --write
+    .venv/bin/python -m tests.attn_lib.course.personal.learner_numbers --write
 
 If the numbers change, answers that learners have already typed in become wrong and lose points.
 """
@@ -21,7 +21,7 @@ import numpy as np
 
 from attn_lib.course import personal
 
-TABLE = Path(__file__).with_name("learners_numbers.json")
+TABLE = Path(__file__).with_name("learner_numbers.json")
 LEARNERS = ("ada", "alan", *(f"learner{number}" for number in range(1, 21)))
 
 
@@ -56,5 +56,5 @@ def digests() -> dict[str, str]:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
-        sys.exit("learners_numbers: expected --write, which writes the table of digests again.")
+        sys.exit("learner_numbers: expected --write, which writes the table of digests again.")
     TABLE.write_text(json.dumps(digests(), indent=1) + "\n", encoding="utf-8")

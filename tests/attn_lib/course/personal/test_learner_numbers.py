@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 
-from tests.attn_lib.course.personal.learners_numbers import LEARNERS, TABLE, digests, drawn, plain
+from tests.attn_lib.course.personal.learner_numbers import LEARNERS, TABLE, digests, drawn, plain
 
 CHANGED = (
     "Learners' numbers have changed, so right answers handed in before would lose points. Undo "
     "the change. Only between two terms may you keep it: then write the table again, with "
-    "`python -m tests.attn_lib.course.personal.learners_numbers --write`, and raise the major "
+    "`python -m tests.attn_lib.course.personal.learner_numbers --write`, and raise the major "
     "version."
 )
 
