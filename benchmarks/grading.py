@@ -101,8 +101,8 @@ def side_by_side(folder: Path, submissions: int) -> str:
     together = totals["stock"] / totals["ours"]
     return (
         "# Grading time compared with stock nbgrader\n\n"
-        "Written by `benchmarks/grading.py --write`. Times are from the start of the command to its "
-        "end; isolation is on.\n\n"
+        "Written by `benchmarks/grading.py --write`. Times are from the start of the command to "
+        "its end; isolation is on.\n\n"
         f"- Date: {date.today().isoformat()}\n- Cores: {CORES}, {platform.machine()}\n"
         f"- Python: {platform.python_version()}\n\n{table(header, rows)}\n\n"
         f"In total, stock nbgrader takes {together:.1f} times as long.\n\n"
