@@ -1,6 +1,6 @@
 """What learners get: their notebooks and the archive with all of the course.
 
-Other rooms use:
+Used by other subpackages:
 
 - `release`: learners' notebooks from the instructor's ones.
 - `bundle`: the archive.

@@ -35,7 +35,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 WHEEL_DATE = "1580601600"
 
 #: Lines shorter than this say nothing: a bracket, an `else:`.
-SHORTEST_SECRET = 12
+MIN_SECRET_LENGTH = 12
 
 _SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.DOTALL)
 _HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n(.*?)### END", re.DOTALL)
@@ -125,7 +125,7 @@ def _secret_lines() -> tuple[set[str], set[str]]:
 
 def _stripped(text: str) -> set[str]:
     lines = (line.strip() for line in text.splitlines())
-    return {line for line in lines if len(line) >= SHORTEST_SECRET}
+    return {line for line in lines if len(line) >= MIN_SECRET_LENGTH}
 
 
 def _lines(name: str, content: bytes) -> set[str]:

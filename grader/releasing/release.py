@@ -10,7 +10,7 @@ import nbformat
 from nbgrader.utils import compute_checksum, is_locked, is_solution
 from traitlets.config import Config
 
-from grader.course import EXERCISES, SOLUTIONS, nbgrader_for, run_step
+from grader.course import EXERCISES, SOLUTIONS, do_step, nbgrader_for
 from grader.errors import GraderError
 
 NO_DATABASE = Config({"GenerateAssignment": {"no_database": True}, "SaveCells": {"enabled": False}})
@@ -39,7 +39,7 @@ def generate(assignment: str, into: Path, *, db_url: str | None = None) -> Path:
     if db_url:
         settings["db_url"] = db_url
     api = nbgrader_for(settings, None if db_url else NO_DATABASE)
-    run_step(api.generate_assignment, assignment)
+    do_step(api.generate_assignment, assignment)
     return into / assignment / f"{assignment}.ipynb"
 
 

@@ -77,7 +77,7 @@ def test_lines_that_do_not_count_go_when_it_is_opened(path):
 
 
 def test_two_runs_cannot_write_into_one_record(path):
-    with Journal(path), pytest.raises(Busy, match="found another run"):
+    with Journal(path), pytest.raises(Busy, match="expected no other run"):
         Journal(path)
     with Journal(path) as journal:
         assert journal.graded["ada"] == "1"
