@@ -78,7 +78,7 @@ def parts(results: Sequence[Result]) -> list[PartCount]:
 
 
 def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
-    """Return the students whose tests named each mistake, by id, the most frequent mistake first."""
+    """Return the students whose tests named a mistake, by mistake id, the most frequent first."""
     found: dict[str, list[str]] = {}
     for result in results:
         for mistake in result.mistakes:

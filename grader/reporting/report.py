@@ -160,6 +160,6 @@ def _frequencies(named: Sequence[NamedMistake], number: int) -> Chart | None:
 
 
 def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:
-    """Return ``(student, text)`` for each failure and each remark that the instructor should see."""
+    """Return ``(student, text)`` for each failure and each remark."""
     found = [(result.student, result.status) for result in results if result.reason]
     return found + [(result.student, remark) for result in results for remark in result.remarks]

@@ -276,7 +276,7 @@ def test_the_check_tells_what_is_missing_and_when_all_is_right(
 
 
 def test_windows_has_the_same_lines_but_for_two(readme, install):
-    windows = commands(readme, "Windows", "Did the first line fail")
+    windows = commands(readme, "Windows", "If the first line fails")
     assert windows == ["py -m venv .venv", r".venv\Scripts\activate", install[2]]
 
 

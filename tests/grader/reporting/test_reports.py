@@ -151,7 +151,7 @@ UNREAD = (
         (
             RESULTS,
             4,
-            "4 students in a.csv.\nIn it without points, because the work has no grade: 1 (cy).\n"
+            "4 students in a.csv.\nListed without points, because the work has no grade: 1 (cy).\n"
             + UNREAD,
         ),
         (
