@@ -44,7 +44,7 @@ class FeedbackExporter(HTMLExporter):
     """Makes nbconvert's HTML without active content and without requests to other hosts."""
 
     def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
-        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: object
     ) -> tuple[str, dict[str, Any]]:
         """Return a notebook as a page of HTML, and the resources.
 
