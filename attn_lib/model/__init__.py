@@ -24,7 +24,6 @@ from attn_lib.model.language import (
     recall_sentence,
 )
 from attn_lib.model.layers import feed_forward, layer_norm
-from attn_lib.model.loss import cross_entropy
 from attn_lib.model.measures import CHANCE, accuracy, answer_logits
 from attn_lib.model.parts import RIGHT, Attention, Parts, scaled_attention
 from attn_lib.model.positions import alibi_bias, rotate, sinusoidal
@@ -34,6 +33,7 @@ from attn_lib.model.training import (
     CONFIG,
     Training,
     TrainingBatch,
+    cross_entropy,
     loss_and_gradients,
     train_model,
     training_batch,

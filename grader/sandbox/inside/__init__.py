@@ -1,6 +1,5 @@
 """All that runs inside the sandbox: a warm process that forks a runner for each submission.
 
-- `fonts`: matplotlib's list of fonts, made quickly.
 - `zygote`: imports once, forks on request; never sees a line of a learner's.
 - `namespaces`: shuts a fork in.
 - `system_calls`: what the kernel is not asked for.

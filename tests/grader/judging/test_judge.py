@@ -113,14 +113,14 @@ class TestHonest:
         assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
         assert one.scores == other.scores
 
-    def test_the_record_says_what_the_grade_depends_on(self, judged):
+    def test_the_provenance_says_what_the_grade_depends_on(self, judged):
         verdict = judged({})
-        record = verdict.record
-        assert record["seed"] == seed_of(nbformat.reads(verdict.notebook, as_version=4))
-        assert len(record["source"]) == len(record["submission"]) == 64
-        assert set(record["versions"]) == {"python", "attn_lib", "numpy", "nbgrader"}
-        assert record["isolation"] == "bubblewrap"
-        assert 0 < record["seconds"] < 20
+        provenance = verdict.provenance
+        assert provenance["seed"] == seed_of(nbformat.reads(verdict.notebook, as_version=4))
+        assert len(provenance["source"]) == len(provenance["submission"]) == 64
+        assert set(provenance["versions"]) == {"python", "attn_lib", "numpy", "nbgrader"}
+        assert provenance["isolation"] == "bubblewrap"
+        assert 0 < provenance["seconds"] < 20
 
     def test_a_verdict_survives_its_journey(self, judged):
         verdict = judged({})
@@ -172,7 +172,7 @@ class TestStopped:
         assert any("Nothing more was run" in remark for remark in verdict.remarks)
         assert verdict.scores["score-matrix-tests"] == 2
         assert verdict.scores["by-hand-tests"] == 0
-        assert verdict.record["seconds"] < 10
+        assert verdict.provenance["seconds"] < 10
 
 
 class TestRemarks:

@@ -141,7 +141,7 @@ def drawn(notebook: NotebookNode) -> float:
 
 def test_the_same_answers_meet_the_same_inputs_on_both_ways(by_grader, by_nbgrader):
     notebooks = {name: nbformat.reads(by_grader[name].notebook, as_version=4) for name in FILES}
-    (seed,) = {by_grader[name].record["seed"] for name in FILES}
+    (seed,) = {by_grader[name].provenance["seed"] for name in FILES}
     assert {seed_of(notebook) for notebook in notebooks.values()} == {seed}
     hidden = np.random.default_rng([NUMBER, seed]).normal()
     assert {name: drawn(notebook) for name, notebook in notebooks.items()} == dict.fromkeys(
@@ -156,8 +156,8 @@ def test_the_same_answers_meet_the_same_inputs_on_both_ways(by_grader, by_nbgrad
 
 def test_other_answers_meet_other_inputs_the_same_on_both_ways(by_grader, by_nbgrader):
     verdict = by_grader["other-answers"]
-    seed = verdict.record["seed"]
-    assert seed != by_grader["as-saved"].record["seed"]
+    seed = verdict.provenance["seed"]
+    assert seed != by_grader["as-saved"].provenance["seed"]
     hidden = np.random.default_rng([NUMBER, seed]).normal()
     assert drawn(nbformat.reads(verdict.notebook, as_version=4)) == hidden
     assert drawn(by_nbgrader["other-answers"]) == hidden

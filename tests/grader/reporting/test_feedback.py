@@ -379,7 +379,7 @@ class TestAClass:
 
     def test_only_pages_that_have_changed_are_written(self, folder):
         ada, bo = self.result("ada"), self.result("bo")
-        failed = Result("cy", None, problem="nothing submitted")
+        failed = Result("cy", None, reason="nothing submitted")
         assert self.write(folder, ada, bo, failed) == (["ada", "bo"], {})
         page = folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
         assert len(digest_of(page)) == 64

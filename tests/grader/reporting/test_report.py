@@ -48,7 +48,7 @@ CLASS = [
     ),
     result("cy", 0, 1, parts={"attention-tests": (part("one query", "no-scale", "<odd>"),)}),
     result("dee", 0, 0, remarks=("<b>Two</b> cells were the same.",)),
-    Result("ed", None, problem="nothing submitted"),
+    Result("ed", None, reason="nothing submitted"),
 ]
 
 

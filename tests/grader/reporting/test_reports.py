@@ -34,7 +34,7 @@ RESULTS = [
         {"a-tests": (JudgedPart("rows", 2.0, False, (JudgedFinding("f", "off.", "no-scale"),)),)},
         remarks=("Two cells were the same.", "=1+1"),
     ),
-    Result("cy", None, problem="nothing submitted", learner=Learner("Cy", "Young", "103")),
+    Result("cy", None, reason="nothing submitted", learner=Learner("Cy", "Young", "103")),
     Result(
         "=di",
         entry("=di", {"a-tests": 2.0, "b-tests": 3.0, "words": 1.0}),
@@ -78,7 +78,7 @@ def test_remarks():
 
 
 def test_a_long_reason_stands_below_the_table():
-    long = Result("ed", None, problem="the file is no notebook: " + "reason " * 20)
+    long = Result("ed", None, reason="the file is no notebook: " + "reason " * 20)
     *_, line = table([*RESULTS, long]).splitlines()
     assert line == "ed                 failed: the file is no notebook: reason reason reason …"
     assert remarks([long]) == f"ed: {long.status}"

@@ -42,7 +42,7 @@ def judge_job(job: Mapping[str, Any]) -> str:
             cell.metadata.nbgrader.grade_id for cell in source.stub.cells if is_unanswered(cell)
         ),
         notebook=nbformat.writes(source.stub) + "\n",
-        record={"worker": os.getpid()},
+        provenance={"worker": os.getpid()},
     ).to_json()
 
 

@@ -133,7 +133,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(scheduler, tmp_path):
     found = {r.student: r.score for r in results(settings.db_url, tmp_path, ASSIGNMENT)}
     assert found == {s: pytest.approx(18 * n / 60) for n, s in enumerate(students)}
     lines = list(journal.read(journal.path_in(tmp_path, ASSIGNMENT)))
-    workers = {line.record["worker"] for line in lines}
+    workers = {line.provenance["worker"] for line in lines}
     assert killed[0] not in {os.getpid()}
     assert len(workers) >= 2
     deadline = time.monotonic() + 30

@@ -14,7 +14,7 @@ WRONG = JudgedFinding("softmax", "expected 1, got 2.", "no-scale")
 PARTS = {
     "softmax-tests": (JudgedPart("one row", 2.0, True), JudgedPart("rows", 1, False, (WRONG,)))
 }
-ADA = Line("ada", "1", GRADED, parts=PARTS, record={"seed": 7})
+ADA = Line("ada", "1", GRADED, parts=PARTS, provenance={"seed": 7})
 BO = Line("bo", "2", REMARKS, remarks=("Found 'a.ipynb'.",), missing=("in-words",))
 CY = Line("cy", "", FAILED, reason="nothing submitted")
 
@@ -91,5 +91,5 @@ def test_a_text_that_no_encoding_can_write(path):
 
 
 def test_a_verdict_leaves_all_but_its_notebook():
-    verdict = Verdict("masking", "ada", GRADED, parts=PARTS, record={"seed": 7})
+    verdict = Verdict("masking", "ada", GRADED, parts=PARTS, provenance={"seed": 7})
     assert Line.of(verdict, "1") == ADA

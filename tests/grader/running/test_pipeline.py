@@ -94,7 +94,7 @@ def test_a_class_is_graded(room):
     assert notebook["nbformat"] == 4
     assert room.graded("s3").stat().st_mode & 0o777 == 0o444
     lines = list(journal.read(journal.path_in(room.folder, ASSIGNMENT)))
-    assert len({line.record["worker"] for line in lines}) == 2
+    assert len({line.provenance["worker"] for line in lines}) == 2
 
 
 def test_only_what_has_changed_is_graded_again(room):
