@@ -1,6 +1,5 @@
 """All code that runs inside the sandbox: a warm process that forks a runner per submission.
 
-- `fonts`: makes matplotlib's list of fonts quickly.
 - `zygote`: imports once, forks on request; never reads learner code.
 - `namespaces`: isolates a fork.
 - `system_calls`: forbids system calls that learner code does not need.
