@@ -119,7 +119,7 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
     )
     _add_class_options(command)
     command.add_argument(
-        "--force", action="store_true", help="also grade again what has not changed since"
+        "--force", action="store_true", help="judge again what has not changed since it was graded"
     )
     command.add_argument(
         "--workers",

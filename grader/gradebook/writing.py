@@ -317,8 +317,8 @@ def _late_rule(config: Config) -> AssignLatePenalties:
         rule.init_plugin()
     except TraitError as problem:
         raise LateRuleFailed(
-            "expected that nbgrader_config.py names an importable class in "
-            f"c.AssignLatePenalties.plugin_class: {problem}"
+            "expected the class that nbgrader_config.py names in "
+            f"c.AssignLatePenalties.plugin_class, but it cannot be imported: {problem}"
         ) from problem
     return rule
 

@@ -196,9 +196,7 @@ def test_help_names_every_command_in_plain_text(capsys):
     assert stop.value.code == 0
     described, listed = capsys.readouterr().out.split("positional arguments:")
     assert "`" not in described + listed
-    assert "release the learners' notebooks, grade what was submitted" in " ".join(
-        described.split()
-    )
+    assert "release the learners' notebooks, grade submissions" in " ".join(described.split())
     named = {line.split()[0] for line in listed.splitlines() if re.match(r" {4}\S", line)}
     expected = "release grade autograde feedback export report sample-class doctor"
     assert set(expected.split()) <= named
