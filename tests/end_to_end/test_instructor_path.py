@@ -176,7 +176,7 @@ class TestLateWork:
         said = course.grade()
 
         assert "Due 2026-03-02 23:59 CET (2026-03-02 22:59 UTC)." in said
-        assert "2 came later, of them 2 with a penalty." in said
+        assert "2 submissions came late, 2 with a penalty." in said
         assert "Nothing was handed in by 1 of the class: zoe." in said
         assert re.search(r"^ada +12\.6 of 20 +to read, 31 min late", said, re.MULTILINE)
         assert re.search(r"^ruth +4 of 20 +graded, 1 d late", said, re.MULTILINE)
@@ -235,11 +235,11 @@ class TestPlatforms:
                 "vanthoffruth_103_459_notes.txt": b"no notebook",
             },
         )
-        assert "soren came late, as Canvas says" in course.run(*self.COLLECT)
+        assert "soren handed in late according to Canvas" in course.run(*self.COLLECT)
         assert course.submitted() == {"ada": [second, first], "soren": [second]}
         said = course.grade()
-        assert f"soren: Found '{second}', taken for {NOTEBOOK}." in said
-        assert f"ada: Beside it was found '{second}', not looked at." in said
+        assert f"soren: '{second}' was used in place of {NOTEBOOK}." in said
+        assert f"ada: '{second}' was also found and ignored." in said
         points = {student: row["score"] for student, row in course.grades().items()}
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
 

@@ -276,7 +276,7 @@ def test_the_check_reports_missing_answers_and_success(
 
 
 def test_commands_for_windows_differ_in_two_lines(readme, install):
-    windows = commands(readme, "Windows", "Did the first line fail")
+    windows = commands(readme, "Windows", "If the first line fails")
     assert windows == ["py -m venv .venv", r".venv\Scripts\activate", install[2]]
 
 

@@ -118,7 +118,7 @@ def test_no_import_changes_the_environment(root):
 def test_alembic_is_found_next_to_this_python(before, after, monkeypatch):
     scripts = sysconfig.get_path("scripts")
     monkeypatch.setenv("PATH", before.format(scripts=scripts))
-    course.let_alembic_be_found()
-    course.let_alembic_be_found()
+    course.put_alembic_on_path()
+    course.put_alembic_on_path()
     assert os.environ["PATH"] == after.format(scripts=scripts)
     assert (Path(scripts) / "alembic").exists()

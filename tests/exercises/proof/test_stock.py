@@ -13,7 +13,7 @@ from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from grader.gradebook import reading
-from grader.course import nbgrader_for, run_step
+from grader.course import nbgrader_for, do_step
 from grader.releasing.release import generate
 
 #: nbgrader's behaviour without this course's judge in nbgrader_config.py.
@@ -58,7 +58,7 @@ class TestStock:
             STOCK,
         )
         for student in ("stub", "right"):
-            run_step(api.autograde, proof.assignment, student)
+            do_step(api.autograde, proof.assignment, student)
         entries = reading.entries(reading.sqlite_url(folder), proof.assignment)
         by_hand = set(proof.model_numbers) | set(entries["right"].to_read)
         wanted = {c: p for c, p in entries["right"].points.items() if c not in by_hand}

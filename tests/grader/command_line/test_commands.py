@@ -78,7 +78,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
 
     assert (status, err) == (1, "")
     assert "Error" not in out
-    assert "bo: Found 'Dot Products (1).ipynb', taken for dot-products.ipynb." in out
+    assert "bo: 'Dot Products (1).ipynb' was used in place of dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
     assert "7 could not be graded." in out
     lines = grades(tmp_path)
@@ -90,7 +90,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
-    assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
+    assert "was used in place of dot-products.ipynb" in page.read_text(encoding="utf-8")
 
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
@@ -154,7 +154,7 @@ def test_an_error_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_p
     assert err.startswith(
         f"{ASSIGNMENT}: the test cell softmax-tests raised NameError: name 'checks' is not defined."
     )
-    assert f"Mend the cell in solutions/{ASSIGNMENT}/{NOTEBOOK}, then give the command" in err
+    assert f"Correct the cell in solutions/{ASSIGNMENT}/{NOTEBOOK}, then give the command" in err
     found = rows(reading.sqlite_url(tmp_path))
     assert {name: found[name] for name in found if name != "source cells"} == {
         name: before[name] for name in before if name != "source cells"
@@ -176,7 +176,7 @@ def test_manual_scores_are_in_feedback_and_export(hand_in, run, tmp_path):
     hand_in("ada", nbformat.writes(notebook).encode("utf-8"))
     assert run("autograde")[0] == 0
     assert not (tmp_path / "feedback").exists()
-    assert "\n1 has an answer that waits to be read: the points" in run("export")[1]
+    assert "\n1 has an answer that waits to be read, so the points" in run("export")[1]
     with Gradebook(reading.sqlite_url(tmp_path)) as book:
         grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
         assert grade.needs_manual_grade
@@ -220,7 +220,7 @@ def test_missing_files_are_reported(hand_in, run, tmp_path):
     with journal.Journal(journal.path_in(tmp_path, ASSIGNMENT)):
         status, out, err = run("autograde")
     assert (status, out) == (2, "")
-    assert "found another run" in err
+    assert "expected no other run" in err
 
 
 def test_without_a_sandbox_nothing_is_graded_and_help_is_given(hand_in, tmp_path):
@@ -255,4 +255,4 @@ def test_the_number_of_workers_must_be_positive(run, capsys, number):
     with pytest.raises(SystemExit) as stop:
         run("autograde", "--workers", number)
     assert stop.value.code == 2
-    assert "expected a number from 1 on" in capsys.readouterr().err
+    assert f"expected a whole number of at least 1, got {number}" in capsys.readouterr().err

@@ -15,7 +15,7 @@ from sqlalchemy.exc import StatementError
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook import reading
-from grader.gradebook.writing import Entered, GradebookWriter, LateRuleFailed, OtherCells
+from grader.gradebook.writing import CellsChanged, Entered, GradebookWriter, LateRuleFailed
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
@@ -299,5 +299,5 @@ def test_changed_tests_are_entered_and_new_cells_rejected(both):
     write(ours, source=nbformat.writes(notebook).encode())
     assert any("# harder" in row for row in rows(ours)["source cells"])
     cell.metadata.nbgrader.grade_id = "another"
-    with pytest.raises(OtherCells, match="Cannot add or remove cells for notebook"):
+    with pytest.raises(CellsChanged, match="Cannot add or remove cells for notebook"):
         write(ours, source=nbformat.writes(notebook).encode())

@@ -15,7 +15,7 @@ from grader.judging.findings import (
     MAX_PARTS,
     JudgedFinding,
     JudgedPart,
-    Reports,
+    PartsListener,
     mistakes_in,
     parts_from_json,
 )
@@ -96,15 +96,15 @@ def test_findings_of_a_wrong_type_or_size_are_refused(change, told):
 
 @pytest.mark.parametrize("value", [None, [], "rows: ok", 3])
 def test_findings_must_be_given_by_cell(value):
-    with pytest.raises(ValueError, match="expected them by cell"):
+    with pytest.raises(ValueError, match="expected an object of lists by cell"):
         parts_from_json(value)
 
 
 def reported(check: Checks) -> tuple[JudgedPart, ...]:
-    reports = Reports()
-    with listening(reports), pytest.raises(ChecksFailed):
+    listener = PartsListener()
+    with listening(listener), pytest.raises(ChecksFailed):
         check.finish()
-    return reports.parts
+    return listener.parts
 
 
 def test_texts_are_truncated_and_made_encodable():

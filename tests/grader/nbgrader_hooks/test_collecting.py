@@ -88,7 +88,7 @@ def test_the_learner_is_found(collect, path, student, file, form):
         ),
         ("Wei Wu_1_assignsubmission_file_/a.ipynb", "found wu1 and wu2"),
         ("someone_999_456_a.ipynb", "the lms_user_id 999 in the gradebook, found nobody"),
-        ("a.ipynb", "expected a name as platforms give it"),
+        ("a.ipynb", "expected a file name made by Moodle or Canvas"),
     ],
 )
 def test_unknown_learners_are_skipped_and_reported(collect, caplog, path, told):
@@ -114,7 +114,7 @@ def test_other_files_are_ignored(collect, caplog, path):
 
 def test_a_late_submission_is_reported(collect, caplog):
     collect("odegardsoren_LATE_101_456_a.ipynb")
-    assert "soren came late" in caplog.text
+    assert "soren handed in late" in caplog.text
 
 
 def test_files_of_the_same_name_are_renamed(collect):
@@ -129,7 +129,7 @@ def test_no_learner_can_hand_in_for_another(collect, caplog):
     assert collect(f"{inside}/a.ipynb") == [("jose", "a.ipynb")]
     two = [f"Søren Ødegård_{number}_assignsubmission_file_/a.ipynb" for number in (1, 2)]
     assert collect(*two) == [("soren", "a.ipynb"), None]
-    assert "2 has the name of soren, and so has the number 1" in caplog.text
+    assert "sender with the name of soren, found the numbers 1 and 2" in caplog.text
 
 
 def test_another_platform(collect):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from nbformat import NotebookNode
 
-from grader.course import SOLUTIONS, nbgrader_for, run_step
+from grader.course import SOLUTIONS, do_step, nbgrader_for
 from grader.gradebook import reading
 from grader.judging.judge import seed_of
 from grader.judging.verdict import Verdict
@@ -122,10 +122,10 @@ def by_nbgrader(course) -> dict[str, NotebookNode]:
         "db_url": reading.sqlite_url(course),
     }
     api = nbgrader_for(settings)
-    run_step(api.generate_assignment, ASSIGNMENT)
+    do_step(api.generate_assignment, ASSIGNMENT)
     readable = [student for student, (_, can) in FILES.items() if can]
     for student in (*readable, "other-answers"):
-        run_step(api.autograde, ASSIGNMENT, student)
+        do_step(api.autograde, ASSIGNMENT, student)
     return {
         student: nbformat.read(file_of(course, "autograded", student), as_version=4)
         for student in (*readable, "other-answers")

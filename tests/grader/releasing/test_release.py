@@ -75,7 +75,7 @@ def test_work_is_kept(exercises):
 def test_work_on_an_old_release_is_kept_and_reported(exercises):
     change(exercises, is_locked, "import numpy")
     before = change(exercises, work, "def softmax(scores): return 1")
-    with pytest.raises(WorkInTheWay, match=r"found work in it\. Move it to another folder"):
+    with pytest.raises(WorkInTheWay, match=r"found some\. Move the notebook to another"):
         release(ASSIGNMENT, exercises)
     assert released(exercises) == before
 

@@ -61,7 +61,7 @@ def test_items():
     # Scores (3, 3, 0, 0) and the rest (4, 2, 1, 0).
     assert softmax.discrimination == pytest.approx(0.8451542547)
     assert (words.number, words.waiting, words.points) == (0, 4, 2)
-    assert (softmax.waiting, softmax.tells, words.tells) == (0, True, False)
+    assert (softmax.waiting, softmax.mostly_scored, words.mostly_scored) == (0, True, False)
 
 
 def test_statistics_need_a_majority_of_graded_answers(tmp_path):

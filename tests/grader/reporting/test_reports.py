@@ -96,7 +96,7 @@ def test_a_late_penalty_is_subtracted():
 
 def lines(tmp_path, form: str) -> list[str]:
     path = tmp_path / "grades.csv"
-    number = write_csv(RESULTS, list(POINTS), path, assignment="=masking", form=form)
+    number = write_csv(RESULTS, list(POINTS), path, assignment="=masking", file_format=form)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert len({len(row) for row in rows}) == 1
@@ -140,7 +140,7 @@ def test_csv_for_moodle(tmp_path):
 
 
 UNREAD = (
-    "1 has an answer that waits to be read: the points are not final. Read the answers in "
+    "1 has an answer that waits to be read, so the points are not final. Read the answers in "
     "formgrader, give the command grade once more, then export again."
 )
 
@@ -151,7 +151,7 @@ UNREAD = (
         (
             RESULTS,
             4,
-            "4 students in a.csv.\nIn it without points, because the work has no grade: 1 (cy).\n"
+            "4 students in a.csv.\nListed without points, because the work has no grade: 1 (cy).\n"
             + UNREAD,
         ),
         (

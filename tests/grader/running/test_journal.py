@@ -76,8 +76,8 @@ def test_opening_removes_lines_that_do_not_count(path):
         assert len(path.read_text().splitlines()) == 3
 
 
-def test_two_runs_cannot_write_to_one_record(path):
-    with Journal(path), pytest.raises(Busy, match="found another run"):
+def test_two_runs_cannot_write_to_one_journal(path):
+    with Journal(path), pytest.raises(Busy, match="expected no other run"):
         Journal(path)
     with Journal(path) as journal:
         assert journal.graded["ada"] == "1"

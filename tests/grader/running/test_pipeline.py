@@ -248,7 +248,7 @@ def test_a_renamed_notebook_is_found_and_reported(room):
     room.grade()
     result = room.results()["ada"]
     assert result.score == 9
-    assert result.remarks == (f"Found 'Dot Products (1).ipynb', taken for {NOTEBOOK}.",)
+    assert result.remarks == (f"'Dot Products (1).ipynb' was used in place of {NOTEBOOK}.",)
 
 
 def test_timestamps_of_nbgrader_are_entered(room):
@@ -262,10 +262,10 @@ def test_timestamps_of_nbgrader_are_entered(room):
     assert "2026-03-01 10:00:00" in times[0]
     assert room.graded("ada").with_name("timestamp.txt").read_text() == path.read_text()
     assert room.results()["bo"].remarks == (
-        "timestamp.txt says 'yesterday', which is no time, and was left out.",
+        "timestamp.txt says 'yesterday', which is not a time, so it was ignored.",
     )
     assert room.results()["cy"].remarks == (
-        "timestamp.txt is no note of a time, and was left out.",
+        "timestamp.txt is not an ordinary small file, so it was ignored.",
     )
     path.write_text("2026-03-01 11:00:00 UTC")
     assert room.grade() == ["ada"]
@@ -327,11 +327,11 @@ def test_workers_of_a_killed_run_end(room):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"student": "bo"}, "it is on bo's"),
-        ({"status": "splendid"}, "its status is 'splendid'"),
-        ({"scores": {"a": 3.0}}, "it has 3.0 points for a, where there are 2.0"),
-        ({"scores": {"a": float("nan")}}, "it has nan points for a"),
-        ({"scores": {"b": 1.0}}, "it has 1.0 points for b, where there are None"),
+        ({"student": "bo"}, "got the one on bo's"),
+        ({"status": "splendid"}, "expected a known status, got 'splendid'"),
+        ({"scores": {"a": 3.0}}, "expected from 0 to 2.0 points for a, got 3.0"),
+        ({"scores": {"a": float("nan")}}, "expected from 0 to 2.0 points for a, got nan"),
+        ({"scores": {"b": 1.0}}, "expected scores of graded cells, got one of b"),
     ],
 )
 def test_a_verdict_with_invalid_values_is_rejected(change, told):

@@ -75,7 +75,7 @@ def need_bubblewrap() -> None:
 def printed(session, source: str) -> str:
     """Run a cell, which must not fail, and return its printed output."""
     run = session.execute("cell", source)
-    assert run.status == "ok", run.outputs
+    assert run.outcome == "ok", run.outputs
     return "".join(output["text"] for output in run.outputs if output["output_type"] == "stream")
 
 

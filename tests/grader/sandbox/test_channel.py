@@ -27,7 +27,7 @@ def soon() -> float:
 
 def test_a_received_value_has_a_memory_estimate(ends):
     channel, theirs = ends
-    frame = pack(["x"], most_bytes=0)
+    frame = pack(["x"], max_bytes=0)
     theirs.sendall(frame)
     assert channel.receive(soon()) == ["x"]
     assert channel.weight == BYTES_A_BYTE * (len(frame) - HEADER.size)
@@ -77,5 +77,5 @@ def test_a_frame_that_is_too_large_is_refused_before_reading_it(ends):
 def test_unsolicited_data_is_refused(ends):
     channel, theirs = ends
     theirs.sendall(b"x")
-    with pytest.raises(WireError, match="not asked for"):
+    with pytest.raises(WireError, match="without a request"):
         channel.send(1, soon())

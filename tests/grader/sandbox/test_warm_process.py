@@ -23,7 +23,7 @@ def test_a_warm_process_that_ended_is_started_again(isolation):
         sandbox._process.kill()
         sandbox._process.wait()
         with sandbox.session() as session:
-            assert session.execute("a", "1").status == "ok"
+            assert session.execute("a", "1").outcome == "ok"
         if isolation == "bubblewrap":
             with pytest.raises(SessionDied, match="its process ended"):
                 lost.value("x")
@@ -62,7 +62,7 @@ def test_without_bubblewrap_the_error_says_how_to_get_it(monkeypatch):
 
 def test_the_message_of_a_broken_bubblewrap_is_quoted(monkeypatch):
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: shutil.which("false"))
-    with pytest.raises(SandboxUnavailable, match="it said nothing"):
+    with pytest.raises(SandboxUnavailable, match="it printed nothing"):
         Sandbox(LIMITS).session()
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "/nothing/bwrap")
     with pytest.raises(SandboxUnavailable, match="No such file"):
@@ -76,7 +76,7 @@ def test_an_unknown_isolation_is_rejected():
 
 def test_a_process_that_reuses_a_process_id_is_not_killed(sandbox):
     session = sandbox.session()
-    family = session._watchdog._family
+    family = session._watchdog._processes
     session.kill()
     bystander = subprocess.Popen(["sleep", "60"])
     family.pid = bystander.pid

@@ -71,7 +71,7 @@ class TestExercises:
         assert "  score matrix of two matrices: not yet\n    - score_matrix: not written" in (
             result.stdout
         )
-        assert "  in-words: to be read by a person: not written yet.\n" in result.stdout
+        assert "  in-words: a person will read it: not written yet.\n" in result.stdout
         assert result.stdout.endswith("\n\n0 of 6 test cells pass.\n")
         assert [file.name for file in tmp_path.iterdir()] == ["dot-products.ipynb"]
 
@@ -79,7 +79,7 @@ class TestExercises:
         result = run_command(root / "solutions/dot-products/dot-products.ipynb", tmp_path)
         assert result.returncode == 0, result.stdout + result.stderr
         assert result.stdout.startswith("1. Score matrix\n  score matrix of two matrices: ok\n")
-        assert "  in-words: to be read by a person: written.\n" in result.stdout
+        assert "  in-words: a person will read it: written.\n" in result.stdout
         assert result.stdout.endswith("\n\n6 of 6 test cells pass.\n")
 
     def test_without_a_notebook_the_usage_is_printed(self, tmp_path):
@@ -153,7 +153,7 @@ class TestReport:
         words = graded("words", source, test=True, answer=True, kind="markdown")
         status, out = check(answer(RIGHT), TEST_CELL, words)
         assert status == 0
-        assert f"words: to be read by a person: {told}\n" in out
+        assert f"words: a person will read it: {told}\n" in out
 
     def test_a_duplicated_cell_is_reported(self, check):
         status, told = check(answer(RIGHT), TEST_CELL, TEST_CELL)
@@ -232,15 +232,15 @@ class TestNotANotebook:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b"", "expected a notebook, got what is no JSON"),
+            (b"", "expected a notebook, got a file that is not JSON"),
             (b'{"cells": [', "Is the file complete, and saved by Jupyter?"),
             ("{}".encode("utf-16"), "expected text in UTF-8, got other bytes."),
             (b"[1, 2]", "expected a notebook of format 4, got other JSON."),
             (b'{"nbformat": 3, "worksheets": []}', "expected a notebook of format 4"),
             (b'{"nbformat": 4, "cells": []}', "expected test cells, found none."),
-            (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "got a cell without"),
-            (b'{"nbformat": 4, "cells": [7]}', "got a cell without"),
-            (b"[" * 100_000, "got what is no JSON"),
+            (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "got one without"),
+            (b'{"nbformat": 4, "cells": [7]}', "got one without"),
+            (b"[" * 100_000, "got a file that is not JSON"),
         ],
     )
     def test_other_content(self, content, told, tmp_path, capsys):

@@ -94,15 +94,15 @@ class TestCause:
         for number, scores in enumerate([PLAIN, BATCH]):
             check.part(f"part {number}", points=1)
             check.call("f", scores, target="softmax")
-        assert [part.results[0].mistake for part in check.parts] == ["softmax-over-queries"] * 2
+        assert [part.findings[0].mistake for part in check.parts] == ["softmax-over-queries"] * 2
 
     def test_a_later_call_can_withdraw_it(self):
         check = Checks({"f": lambda s: softmax_along(None)(s) if s.ndim == 2 else 0 * s})
         check.part("it", points=1)
         check.call("f", PLAIN, target="softmax")
-        assert check.parts[0].results[0].mistake == "softmax-over-everything"
+        assert check.parts[0].findings[0].mistake == "softmax-over-everything"
         check.call("f", ROW, target="softmax")
-        assert check.parts[0].results[0].mistake is None
+        assert check.parts[0].findings[0].mistake is None
         assert "Likely cause" not in report_of(check)
 
 

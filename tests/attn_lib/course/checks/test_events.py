@@ -43,8 +43,8 @@ def test_a_call_is_announced_observed_and_compared():
     assert asked.args == (Q, K)
     assert asked.options == {"target": "score_matrix"}
     assert found.part == 1
-    assert (found.result.name, found.result.passed, found.result.mistake) == ("bad", False, None)
-    assert found.result.message == "expected shape (1, 3), got (3, 1)."
+    assert (found.finding.name, found.finding.passed, found.finding.mistake) == ("bad", False, None)
+    assert found.finding.message == "expected shape (1, 3), got (3, 1)."
     assert (compared.part, compared.place, compared.label) == (1, 1, "")
     assert compared.target == "score_matrix"
     np.testing.assert_array_equal(compared.question.expected, [[5.0, 2.0, -1.0]])
@@ -124,7 +124,7 @@ class TestReports:
             ("ranges", 2, False),
             ("more", 1, True),
         ]
-        assert ranges.results == [
+        assert ranges.findings == [
             Finding("range_of", "expected 16, got 8.", mistake="range-of-one-sd")
         ]
         assert ranges.mistakes == ["range-of-one-sd"]

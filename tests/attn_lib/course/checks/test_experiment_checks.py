@@ -174,7 +174,7 @@ class TestDrawing:
         check = Checks({"f": draw})
         check.part("axes", points=1)
         check.drawing("f", logarithmic="xy", labelled=True)
-        assert not any(result.only_form for result in check.parts[0].results)
+        assert not any(finding.only_form for finding in check.parts[0].findings)
 
     def test_attn_lib_may_help_to_draw(self):
         from attn_lib import softmax
@@ -186,7 +186,9 @@ class TestDrawing:
         assert drawn(with_help) == "ok"
 
     def test_a_check_of_nothing_is_an_authoring_error(self):
-        with pytest.raises(ValueError, match="expected something to look at"):
+        with pytest.raises(
+            ValueError, match="expected lines, image, logarithmic or labelled, got none"
+        ):
             drawn(draw, lines=None)
 
     def test_figures_are_closed(self):

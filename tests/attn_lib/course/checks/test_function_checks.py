@@ -269,7 +269,7 @@ def test_a_stand_in_replaces_the_function():
         def call(self, args, *, own_work=True):
             return Observation(args[0] * 2, "" if own_work else "it was asked differently")
 
-    assert observe(Elsewhere(), [3]).result == 6
+    assert observe(Elsewhere(), [3]).returned == 6
     assert verdict("call", Elsewhere(), 3, expected=6) == "ok"
     assert "it was asked differently" in verdict("drawing", Elsewhere(), 3, labelled=True)
 
