@@ -303,9 +303,8 @@ def test_after_a_change_of_a_test_all_are_graded_again(course, hand_in):
     assert f"{ASSIGNMENT}: up to date" in course.run("python", "-m", "grader", "release")
     said = course.grade()
 
-    assert re.search(
-        r"^ada +14\.5 of 20 +to read", said, re.MULTILINE
-    )  # the 1.5 points given by hand still count
+    # The 1.5 points given by hand still count.
+    assert re.search(r"^ada +14\.5 of 20 +to read", said, re.MULTILINE)
     assert re.search(r"^soren +17 of 20 +to read", said, re.MULTILINE)
     with course.gradebook() as gradebook:
         assert gradebook.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_score == 1.5

@@ -40,14 +40,10 @@ SAMPLE = ROOT / "tests" / "sample_class"
 class Run:
     """The command is run here and must succeed."""
 
-    writes: tuple[
-        str, ...
-    ] = ()  #: files that it must write, as glob patterns in the course's folder
+    writes: tuple[str, ...] = ()  #: glob patterns of files that it must write in the course
     says: str = ""  #: a regular expression that its output must match
     first: Callable[[Path], None] | None = None  #: a step that prepares the copy
-    goes_on: bool = (
-        False  #: the command is a server, which must answer a request and is then stopped
-    )
+    goes_on: bool = False  #: whether it is a server: it must answer a request and is then stopped
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,8 @@ def test_a_release_needs_a_tag_that_matches_the_version(root, jobs):
     commands = ran(jobs("release.yml"))
     (notes,) = (line for line in commands if "release_notes" in line)
     assert (root / notes.split()[1]).is_file()
-    assert commands.index(notes) < commands.index(
-        "make release"
-    )  # so that a wrong tag fails before the build
+    # The notes come first, so that a wrong tag fails before the build.
+    assert commands.index(notes) < commands.index("make release")
     assert commands[-1].startswith('gh release create "$GITHUB_REF_NAME" dist/*.zip ')
 
 

@@ -42,9 +42,8 @@ def test_replacing_a_step_by_the_right_function_changes_nothing(step):
     parts = replacement(step, TARGETS[step])
     right = forward(model, IDS, LENGTHS)
     replaced = forward(model, IDS, LENGTHS, parts=parts)
-    real = (
-        np.arange(IDS.shape[1]) < LENGTHS[:, None]
-    )  # padding is ignored, as some steps do not mask it
+    # Padding is not compared, because some steps do not mask it.
+    real = np.arange(IDS.shape[1]) < LENGTHS[:, None]
     np.testing.assert_allclose(replaced["logits"][real], right["logits"][real], atol=1e-9)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class Nothing:
-    """Replaces a statement that is deleted."""
+    """Marks a statement to be deleted."""
 
 
 Replacement = ast.AST | list[ast.stmt] | type[Nothing]

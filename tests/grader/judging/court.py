@@ -33,9 +33,8 @@ class Court:
             1, multiprocessing.get_context("spawn"), _start_worker, (limits,)
         )
         self.process = self.pool.submit(os.getpid).result()
-        self.children = len(
-            descendants(self.process)
-        )  # the warm process and the programs that start it
+        # These are the warm process and the programs that start it.
+        self.children = len(descendants(self.process))
 
     def begin(self, answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> Future[Verdict]:
         """Start judging the released stub with these answers, given by cell."""

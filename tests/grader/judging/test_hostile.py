@@ -107,9 +107,8 @@ def test_it_gains_nothing_and_gets_a_reason(name, courts, honest, at_first):
     assert bool(verdict.remarks) or not hostile.remark, text[:2000]
     assert seconds < court.limits.submission_seconds + GRACE
     assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
-    assert (
-        b"s3cret" not in verdict.notebook.encode()
-    )  # ASCII, so it would be the same in every encoding
+    # The secret is ASCII, so it would be the same in every encoding.
+    assert b"s3cret" not in verdict.notebook.encode()
     assert "s3cret" not in verdict.to_json()
     if name in PLANTING:
         assert verdict.mistakes == ()

@@ -105,9 +105,8 @@ def begun(courts):
     """The pending verdicts on all submissions, by assignment; the stub's is the first."""
     return {
         assignment: [
-            courts[(turn + place) % 2].begin(
-                answers, assignment
-            )  # so that both courts get large values
+            # Alternate, so that both courts get large values.
+            courts[(turn + place) % 2].begin(answers, assignment)
             for turn, answers in enumerate([{}, *submissions(assignment)])
         ]
         for place, assignment in enumerate(assignments())

@@ -68,9 +68,8 @@ def test_an_invalid_reply_ends_the_session(session, attack, message):
 
 def test_a_second_reply_ends_the_session(session):
     forged = "wire.sendall(pack([token(), ('ok', [])], max_bytes=0))"
-    assert (
-        session.execute("a", FIND + forged).outputs == []
-    )  # forged for its own cell, so it gains nothing
+    # The reply is forged for its own cell, so it gains nothing.
+    assert session.execute("a", FIND + forged).outputs == []
     with pytest.raises(SessionDied, match=NO_REPLY):
         session.value("wire")
 

@@ -62,9 +62,8 @@ def test_it_has_no_privileges(session):
 
 
 def test_its_only_open_file_is_one_socket(session):
-    assert (
-        printed(session, FIND + "print(len(list(filter(is_open, range(3, 128)))))") == "2\n"
-    )  # the socket and its duplicate
+    # The socket and its duplicate.
+    assert printed(session, FIND + "print(len(list(filter(is_open, range(3, 128)))))") == "2\n"
 
 
 @pytest.mark.parametrize(

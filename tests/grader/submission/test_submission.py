@@ -331,9 +331,8 @@ class TestReading:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2**20
-        assert (
-            time.process_time() - before < 20
-        )  # a quadratic search would take hours for the first text
+        # A quadratic search would take hours for the first text.
+        assert time.process_time() - before < 20
 
     @pytest.mark.parametrize(
         "text",

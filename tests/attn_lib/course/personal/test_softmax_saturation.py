@@ -119,7 +119,6 @@ class TestRandomScores:
         d_k, scores = random_scores(learner)
         largest = softmax(scores).max(axis=-1)
         assert 5 <= (largest > 0.99).sum() <= 45
-        assert (
-            np.abs(largest - 0.99).min() > 0.0005
-        )  # rounding cannot change on which side a row is
+        # No row is so close to 0.99 that rounding could move it to the other side.
+        assert np.abs(largest - 0.99).min() > 0.0005
         assert largest.mean() - softmax(scores / np.sqrt(d_k)).max(axis=-1).mean() > 0.3
