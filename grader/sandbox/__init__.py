@@ -1,13 +1,13 @@
-"""Where learners' code runs: a warm process that forks, shut in, watched and timed.
+"""Where learners' code runs: forks of a warm process, isolated, watched and timed.
 
-Nothing is imported here, since the folder `inside` can be seen from inside the sandbox and the
-rest of this room cannot.
+This module imports nothing: it is visible inside the sandbox, and of the rest of this room only
+the folder `inside` is.
 
 Other rooms use:
 
 - `kept`: the sandboxes that a process keeps warm.
-- `warm_process`: one sandbox, and the sessions that it gives.
+- `warm_process`: one sandbox, and the sessions that it opens.
 - `session`: one submission's process.
-- `doctor`: whether this machine can do all that.
-- `inside`: all that runs behind the wall, its limits and how values cross.
+- `doctor`: checks whether the sandbox works on this machine.
+- `inside`: all code that runs behind the wall, its limits, and how values cross.
 """

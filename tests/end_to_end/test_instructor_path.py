@@ -236,8 +236,8 @@ class TestPlatforms:
         assert "soren came late, as Canvas says" in course.run(*self.COLLECT)
         assert course.submitted() == {"ada": [second, first], "soren": [second]}
         said = course.grade()
-        assert f"soren: Found '{second}', taken for {NOTEBOOK}." in said
-        assert f"ada: Beside it was found '{second}', not looked at." in said
+        assert f"soren: '{second}' was used in place of {NOTEBOOK}." in said
+        assert f"ada: '{second}' was also found and ignored." in said
         points = {student: row["score"] for student, row in course.grades().items()}
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
 

@@ -305,7 +305,9 @@ class TestAgain:
 
         assert status == 1
         out = capsys.readouterr().out
-        assert re.search(r"^full-marks-loops +failed: the file is no notebook", out, re.MULTILINE)
+        assert re.search(
+            r"^full-marks-loops +failed: the file is not a notebook", out, re.MULTILINE
+        )
         assert re.search(r"^half-done +failed: nothing submitted", out, re.MULTILINE)
         assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
         assert "1 submission graded" in out

@@ -78,7 +78,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
 
     assert (status, err) == (1, "")
     assert "Error" not in out
-    assert "bo: Found 'Dot Products (1).ipynb', taken for dot-products.ipynb." in out
+    assert "bo: 'Dot Products (1).ipynb' was used in place of dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
     assert "7 could not be graded." in out
     lines = grades(tmp_path)
@@ -90,7 +90,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
-    assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
+    assert "was used in place of dot-products.ipynb" in page.read_text(encoding="utf-8")
 
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")

@@ -578,7 +578,7 @@ hoard(128, 1, os.open("/dev/zero", os.O_RDWR))
             "reading": "import numpy as np\nshare = rest = favourites = np.zeros((2**30, 0))",
             "score-matrix": "def score_matrix(q, k): return np.zeros((2**30, 0))",
         },
-        says="its result is too large to look at: more than",
+        says="its result is too large to read: more than",
     ),
     "thirty million small numbers": Hostile(
         {
@@ -697,7 +697,7 @@ score_matrix = softmax = attention = again
     "output beyond limits that it lifts": Hostile(
         """
 from grader.sandbox.inside.shell import Outputs
-Outputs._room = lambda self, text: text
+Outputs._fit = lambda self, text: text
 print("x" * 7_000_000)
 """,
         says="output left out",

@@ -15,7 +15,7 @@ from grader.judging.findings import (
     MAX_PARTS,
     JudgedFinding,
     JudgedPart,
-    Reports,
+    PartsListener,
     mistakes_in,
     parts_from_json,
 )
@@ -96,15 +96,15 @@ def test_what_is_of_another_type_or_too_large_is_refused(change, told):
 
 @pytest.mark.parametrize("value", [None, [], "rows: ok", 3])
 def test_what_is_not_by_cell_is_refused(value):
-    with pytest.raises(ValueError, match="expected them by cell"):
+    with pytest.raises(ValueError, match="expected an object of lists by cell"):
         parts_from_json(value)
 
 
 def reported(check: Checks) -> tuple[JudgedPart, ...]:
-    reports = Reports()
-    with listening(reports), pytest.raises(ChecksFailed):
+    listener = PartsListener()
+    with listening(listener), pytest.raises(ChecksFailed):
         check.finish()
-    return reports.parts
+    return listener.parts
 
 
 def test_texts_are_cut_to_what_a_learner_is_told_and_can_be_written():

@@ -113,7 +113,7 @@ class TestHonest:
         assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
         assert one.scores == other.scores
 
-    def test_the_provenance_says_what_the_grade_depends_on(self, judged):
+    def test_the_provenance_says_what_the_verdict_depends_on(self, judged):
         verdict = judged({})
         provenance = verdict.provenance
         assert provenance["seed"] == seed_of(nbformat.reads(verdict.notebook, as_version=4))
@@ -169,7 +169,7 @@ class TestStopped:
                 limits=limits,
                 sandbox=sandbox,
             )
-        assert any("Nothing more was run" in remark for remark in verdict.remarks)
+        assert any("Nothing more was executed" in remark for remark in verdict.remarks)
         assert verdict.scores["score-matrix-tests"] == 2
         assert verdict.scores["by-hand-tests"] == 0
         assert verdict.provenance["seconds"] < 10
@@ -253,7 +253,7 @@ class TestMarks:
         [
             ("float('nan')", "gave nan; expected a number from 0 to its 2 points"),
             ("1 / 0", "raised ZeroDivisionError"),
-            ("x = 2.0", "expected its mark, check.finish(), in the last line"),
+            ("x = 2.0", "expected check.finish(), which gives the mark, in its last line"),
             ("None", "gave None"),
         ],
     )

@@ -63,14 +63,14 @@ def test_a_job_that_kills_its_worker_twice_is_given_up_and_no_other_is():
 def test_what_a_job_raises_is_told():
     done = run(OBEY, {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}, number=1)
     assert done["a"] == Done("a", None, "ValueError: no 7, tried 2 times")
-    assert done["b"].result == "b"
+    assert done["b"].returned == "b"
 
 
 def test_a_job_that_takes_too_long_is_given_up():
     jobs = {"a": {"order": "sleep", "argument": 600}, "b": {"order": "b"}}
     done = run(OBEY, jobs, seconds=3)
     assert done["a"] == Done("a", None, "it was not done within 3 s, tried 2 times")
-    assert done["b"].result == "b"
+    assert done["b"].returned == "b"
 
 
 def test_a_run_ends_when_no_job_can_be_done():
@@ -125,8 +125,8 @@ def test_workers_and_those_that_replace_them_stay_on_their_cores():
     number = min(2, len(mine))
     jobs = {"dead": {"order": "die"}} | {str(n): {"order": "cores"} for n in range(8)}
     done = run(OBEY, jobs, number=number)
-    assert done.pop("dead").result is None
-    found = {result.result for result in done.values()}
+    assert done.pop("dead").returned is None
+    found = {one.returned for one in done.values()}
     assert found <= {str(sorted(mine[place::number])) for place in range(number)}
 
 

@@ -248,7 +248,7 @@ def test_a_renamed_notebook_is_found_and_told(room):
     room.grade()
     result = room.results()["ada"]
     assert result.score == 9
-    assert result.remarks == (f"Found 'Dot Products (1).ipynb', taken for {NOTEBOOK}.",)
+    assert result.remarks == (f"'Dot Products (1).ipynb' was used in place of {NOTEBOOK}.",)
 
 
 def test_the_time_that_nbgrader_noted_is_entered(room):

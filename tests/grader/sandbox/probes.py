@@ -75,7 +75,7 @@ def need_bubblewrap() -> None:
 def printed(session, source: str) -> str:
     """Run a cell that has no error; return what it printed."""
     run = session.execute("cell", source)
-    assert run.status == "ok", run.outputs
+    assert run.outcome == "ok", run.outputs
     return "".join(output["text"] for output in run.outputs if output["output_type"] == "stream")
 
 

@@ -27,7 +27,7 @@ def soon() -> float:
 
 def test_a_value_is_received_with_the_memory_that_it_may_take(ends):
     channel, theirs = ends
-    frame = pack(["x"], most_bytes=0)
+    frame = pack(["x"], max_bytes=0)
     theirs.sendall(frame)
     assert channel.receive(soon()) == ["x"]
     assert channel.weight == BYTES_A_BYTE * (len(frame) - HEADER.size)
@@ -77,5 +77,5 @@ def test_more_than_a_frame_may_have_is_refused_before_it_comes(ends):
 def test_what_nobody_asked_for_is_refused(ends):
     channel, theirs = ends
     theirs.sendall(b"x")
-    with pytest.raises(WireError, match="not asked for"):
+    with pytest.raises(WireError, match="without a request"):
         channel.send(1, soon())

@@ -17,7 +17,7 @@ from tests.grader.sandbox.probes import BOMB, LIMITS, MANY_GREEDY, need_bubblewr
 def test_a_cell_that_does_not_end_is_stopped_and_the_rest_goes_on(either):
     either.execute("a", "kept = 1")
     run = either.execute("b", "while True: pass")
-    assert run.status == "error"
+    assert run.outcome == "error"
     assert run.outputs[-1]["evalue"] == (
         "The cell was stopped after 2 s. Is there a loop that does not end?"
     )
@@ -76,7 +76,7 @@ def test_it_is_watched_between_requests_too():
             "threading.Thread(target=exec, args=(source, {})).start()",
         )
         until = time.monotonic() + 20
-        while not session._watchdog.reason and time.monotonic() < until:
+        while not session._watchdog.excess and time.monotonic() < until:
             time.sleep(0.1)
         with pytest.raises(SessionDied, match="it used more than 400 MiB of memory"):
             session.value("x")
@@ -87,7 +87,7 @@ def test_memory_that_was_moved_to_the_disk_counts(tmp_path):
     status.write_text("Name:\tpython\nVmSize:\t 9999 kB\nVmRSS:\t 100 kB\nVmSwap:\t 30 kB\n")
     assert watchdog._sum_of(status, ("VmRSS", "VmSwap")) == 130 * 1024
     assert watchdog._sum_of(tmp_path / "gone", ("VmRSS",)) == 0
-    own = watchdog.Family(os.getpid(), whole=False)
+    own = watchdog.ProcessTree(os.getpid(), owns_namespace=False)
     assert 20 * 2**20 < own.memory(0) <= own.memory(2**40)
 
 

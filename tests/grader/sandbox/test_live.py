@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from attn_lib.course.checks.remote import type_name
-from grader.judging.live import MOST_VALUES, Live
+from grader.judging.live import MAX_VALUES, Live
 from grader.sandbox.inside.wire import Opaque
 from tests.grader.sandbox.probes import LIMITS
 
-NAMES = [f"x{number:02}" for number in range(2 * MOST_VALUES)]
+NAMES = [f"x{number:02}" for number in range(2 * MAX_VALUES)]
 
 
 def test_values_that_are_too_large_together_are_not_all_looked_at(sandbox):
@@ -21,10 +21,12 @@ def test_values_that_are_too_large_together_are_not_all_looked_at(sandbox):
     assert list(seen) == NAMES
     looked_at = [name for name in NAMES if isinstance(seen[name], np.ndarray)]
     # As many as there is room for, and one that goes beyond.
-    assert len(looked_at) == MOST_VALUES * 2**20 // (8 * 90_000) + 1
+    assert len(looked_at) == MAX_VALUES * 2**20 // (8 * 90_000) + 1
     assert looked_at == NAMES[: len(looked_at)]
     assert all(isinstance(seen[name], Opaque) for name in NAMES[len(looked_at) :])
-    assert type_name(seen[NAMES[-1]]) == "object not looked at: the others are too large"
+    assert (
+        type_name(seen[NAMES[-1]]) == "object that was not read: the values before it are too large"
+    )
 
 
 SLOW = """
@@ -47,7 +49,7 @@ def test_what_ran_out_of_time_is_told_once_and_not_tried_again(sandbox):
         for _ in range(2):
             seen = live.stand_ins(["slow", "deaf", "f", "other"])
             seen["f"].call([])
-        words = "object not looked at: it did not return within 1 s"
+        words = "object that was not read: it did not return within 1 s"
         assert [type_name(seen[name]) for name in ("slow", "deaf")] == [words, words]
         assert seen["other"] == 3
     assert live.remarks == [

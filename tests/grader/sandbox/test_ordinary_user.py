@@ -103,10 +103,10 @@ with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=1
     ):
         with sandbox.session() as session:
             try:
-                output = session.run_cell("a", source).outputs[-1]
+                output = session.execute("a", source).outputs[-1]
                 print(output.get("text", output.get("ename")).strip())
             except SessionDied as died:
-                print(died.reason)
+                print(died)
 """
 
 

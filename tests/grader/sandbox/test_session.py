@@ -13,7 +13,7 @@ from tests.grader.sandbox.probes import LIMITS, printed
 
 def test_a_cell_prints_shows_a_result_and_keeps_what_it_defines(either):
     first = either.execute("a", "import sys\nx = 2\nprint('out')\nprint('err', file=sys.stderr)\nx")
-    assert first.status == "ok"
+    assert first.outcome == "ok"
     assert first.outputs == [
         {"output_type": "stream", "name": "stdout", "text": "out\n"},
         {"output_type": "stream", "name": "stderr", "text": "err\n"},
@@ -30,7 +30,7 @@ def test_a_cell_prints_shows_a_result_and_keeps_what_it_defines(either):
 
 def test_an_error_is_told_with_its_line(either):
     run = either.execute("a", "def f():\n    return 1 / 0\nf()")
-    assert run.status == "error"
+    assert run.outcome == "error"
     (error,) = run.outputs
     assert (error["ename"], error["evalue"]) == ("ZeroDivisionError", "division by zero")
     assert "return 1 / 0" in "\n".join(error["traceback"])
@@ -81,8 +81,8 @@ def test_a_function_is_called_with_copies_and_its_result_comes_back(either):
             "it did not return within 1 s. Is there a loop that does not end?",
         ),
         ("import time; time.sleep(60)", "it did not return within 1 s."),
-        ("import numpy; return numpy.ones(2**20)", "its result is too large to look at: more than"),
-        ("return ['x' * 2**20] * 9", "its result is too large to look at: more than 8 MiB"),
+        ("import numpy; return numpy.ones(2**20)", "its result is too large to read: more than"),
+        ("return ['x' * 2**20] * 9", "its result is too large to read: more than 8 MiB"),
         ("input()", "it raised NobodyToAsk: there is nobody to ask: input() does not work"),
         ("return [0] * 10**12", "it raised MemoryError"),
     ],
@@ -147,7 +147,7 @@ def test_the_same_work_gives_the_same_random_numbers_each_time(sandbox):
     ("source", "problem"),
     [
         ("class Text(str):\n    def __str__(self): return 3\nmade = Text('x')", "raises TypeError"),
-        ("made = ['x' * 2**20] * 9", "is too large to look at: more than 8 MiB"),
+        ("made = ['x' * 2**20] * 9", "is too large to read: more than 8 MiB"),
         (
             "class Rude(list):\n    def __iter__(self): raise KeyboardInterrupt\nmade = Rude()",
             "raises KeyboardInterrupt",
@@ -176,5 +176,5 @@ def test_a_session_that_is_over_answers_nothing(sandbox):
     session = sandbox.session()
     session.kill()
     session.kill()
-    with pytest.raises(SessionDied, match="it was over"):
+    with pytest.raises(SessionDied, match="the session has been closed"):
         session.value("x")

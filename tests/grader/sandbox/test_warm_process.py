@@ -23,7 +23,7 @@ def test_a_warm_process_that_ended_is_started_again(isolation):
         sandbox._process.kill()
         sandbox._process.wait()
         with sandbox.session() as session:
-            assert session.execute("a", "1").status == "ok"
+            assert session.execute("a", "1").outcome == "ok"
         if isolation == "bubblewrap":
             with pytest.raises(SessionDied, match="its process ended"):
                 lost.value("x")
@@ -62,7 +62,7 @@ def test_without_bubblewrap_it_refuses_and_says_how_to_get_it(monkeypatch):
 
 def test_a_bubblewrap_that_does_not_work_is_told_in_its_own_words(monkeypatch):
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: shutil.which("false"))
-    with pytest.raises(SandboxUnavailable, match="it said nothing"):
+    with pytest.raises(SandboxUnavailable, match="it printed nothing"):
         Sandbox(LIMITS).session()
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "/nothing/bwrap")
     with pytest.raises(SandboxUnavailable, match="No such file"):
@@ -76,7 +76,7 @@ def test_an_unknown_isolation_is_refused():
 
 def test_a_process_that_took_over_the_number_of_a_dead_one_is_left_alone(sandbox):
     session = sandbox.session()
-    family = session._watchdog._family
+    family = session._watchdog._processes
     session.kill()
     bystander = subprocess.Popen(["sleep", "60"])
     family.pid = bystander.pid

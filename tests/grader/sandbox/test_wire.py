@@ -15,7 +15,7 @@ from attn_lib.course.checks.remote import type_name
 from grader.sandbox.inside.wire import (
     BYTES_A_BYTE,
     HEADER,
-    MOST_PARTS,
+    MAX_PARTS,
     Opaque,
     TooLarge,
     WireError,
@@ -27,7 +27,7 @@ MIB = 2**20
 
 
 def there_and_back(value):
-    return unpack(pack(value, most_bytes=MIB), most_bytes=MIB)
+    return unpack(pack(value, max_bytes=MIB), max_bytes=MIB)
 
 
 def frame_of(tree: object, arrays: bytes = b"") -> bytes:
@@ -137,8 +137,8 @@ def test_what_numpy_takes_for_numbers_comes_as_an_array(value, numbers):
 
 
 def test_a_long_list_of_numbers_comes_as_an_array():
-    back = unpack(pack([0.5] * (MOST_PARTS + 1), most_bytes=8 * MIB), most_bytes=8 * MIB)
-    assert back.shape == (MOST_PARTS + 1,)
+    back = unpack(pack([0.5] * (MAX_PARTS + 1), max_bytes=8 * MIB), max_bytes=8 * MIB)
+    assert back.shape == (MAX_PARTS + 1,)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_an_object_that_cannot_cross_leaves_the_name_of_its_type(value, name):
 
 def test_the_judge_never_sends_what_cannot_cross():
     with pytest.raises(TypeError, match="expected a value that can be sent, got object"):
-        pack(object(), most_bytes=0, strict=True)
+        pack(object(), max_bytes=0, strict=True)
 
 
 def test_a_list_in_itself_ends():
@@ -188,7 +188,7 @@ def test_objects_that_lie_about_themselves_do_no_harm():
 
     assert repr(there_and_back(Equal())) == "<Equal>"
     with pytest.raises(TypeError):
-        pack(Text("x"), most_bytes=0)
+        pack(Text("x"), max_bytes=0)
 
 
 @pytest.mark.parametrize(
@@ -204,11 +204,11 @@ def test_objects_that_lie_about_themselves_do_no_harm():
 )
 def test_what_is_too_large_is_not_packed(value, says):
     with pytest.raises(TooLarge, match=says):
-        pack(value, most_bytes=MIB)
+        pack(value, max_bytes=MIB)
 
 
 def test_a_long_list_of_other_things_leaves_the_name_of_its_type():
-    assert repr(there_and_back(["x"] * (MOST_PARTS + 1))) == "<list>"
+    assert repr(there_and_back(["x"] * (MAX_PARTS + 1))) == "<list>"
 
 
 F8 = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
@@ -239,7 +239,7 @@ HOSTILE_FRAMES = {
     "a dict with a key twice": frame_of(["dict", [["a", 1], ["a", 2]]]),
     "an ellipsis with more": frame_of(["ellipsis", 1]),
     "a name that is none": frame_of(["opaque", 3]),
-    "more parts than any": frame_of(b"[" + b"0," * (5 * MOST_PARTS) + b"0]"),
+    "more parts than any": frame_of(b"[" + b"0," * (5 * MAX_PARTS) + b"0]"),
     "an observation of numbers": frame_of(["observation", None, 1, 2, 3]),
     "an observation of too few": frame_of(["observation", None]),
     "a drawing of texts": frame_of(["drawing", "x", "y", "log", "log", "a", "b"]),
@@ -290,7 +290,7 @@ def test_hostile_bytes_are_refused_and_cost_little(frame):
     tracemalloc.start()
     try:
         with pytest.raises(WireError):
-            unpack(frame, most_bytes=MIB)
+            unpack(frame, max_bytes=MIB)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -298,21 +298,21 @@ def test_hostile_bytes_are_refused_and_cost_little(frame):
 
 
 def test_the_most_that_is_let_through_costs_less_than_a_grader_may_use():
-    frame = frame_of(b'["list"' + b',["list"]' * (MOST_PARTS - 2) + b"]")
+    frame = frame_of(b'["list"' + b',["list"]' * (MAX_PARTS - 2) + b"]")
     tracemalloc.start()
-    assert len(unpack(frame, most_bytes=MIB)) == MOST_PARTS - 2
+    assert len(unpack(frame, max_bytes=MIB)) == MAX_PARTS - 2
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 150 * MIB
 
 
 def test_objects_that_cannot_cross_cost_no_more_than_other_parts():
-    names = [f"a{number}" for number in range(MOST_PARTS - 2)]
+    names = [f"a{number}" for number in range(MAX_PARTS - 2)]
     tracemalloc.start()
     frame = frame_of(["list", *(["opaque", name] for name in names)])
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
-    back = unpack(frame, most_bytes=MIB)
+    back = unpack(frame, max_bytes=MIB)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert [type_name(value) for value in back] == names
@@ -325,7 +325,7 @@ def test_objects_that_cannot_cross_cost_no_more_than_other_parts():
     [("", "object"), ("\x1b\n", "object"), ("a\x07b", "ab"), ("x" * 99, "x" * 80)],
 )
 def test_the_name_of_a_type_is_short_and_can_be_shown(sent, shown):
-    back = unpack(frame_of(["opaque", sent]), most_bytes=MIB)
+    back = unpack(frame_of(["opaque", sent]), max_bytes=MIB)
     assert (type_name(back), repr(back)) == (shown, f"<{shown}>")
 
 
@@ -333,29 +333,29 @@ def test_as_many_empty_rows_come_back_as_full_ones_might():
     rows = np.zeros((2**15, 0))
     assert [back.shape for back in there_and_back([rows] * 3)] == [(2**15, 0)] * 3
     assert (
-        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), most_bytes=MIB)) == 4
+        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), max_bytes=MIB)) == 4
     )
 
 
 def test_truth_is_zero_or_one_whatever_the_bytes():
     data = npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", b"\x00\x01\x07")
-    back = unpack(frame_of(["array", len(data)], data), most_bytes=MIB)
+    back = unpack(frame_of(["array", len(data)], data), max_bytes=MIB)
     assert back.view(np.uint8).tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("cut", range(0, 60, 7))
 def test_a_frame_cut_short_is_refused(cut):
-    frame = pack([1, np.arange(3.0)], most_bytes=MIB)
+    frame = pack([1, np.arange(3.0)], max_bytes=MIB)
     with pytest.raises(WireError):
-        unpack(frame[:cut], most_bytes=MIB)
+        unpack(frame[:cut], max_bytes=MIB)
 
 
 def test_bytes_changed_at_random_give_a_value_or_are_refused():
     rng = np.random.default_rng(3)
-    frame = bytearray(pack([1, {"a": np.arange(3.0)}, "text"], most_bytes=MIB))
+    frame = bytearray(pack([1, {"a": np.arange(3.0)}, "text"], max_bytes=MIB))
     for _ in range(2000):
         changed = bytearray(frame)
         for at in rng.integers(len(frame), size=3):
             changed[at] = rng.integers(256)
         with contextlib.suppress(WireError):
-            unpack(changed, most_bytes=MIB)
+            unpack(changed, max_bytes=MIB)

@@ -46,7 +46,7 @@ class TestFind:
     def test_the_only_notebook_is_taken_for_it(self, folder, name):
         path, remarks = find(folder(name), "masking")
         assert path.is_file()
-        assert remarks == [f"Found {name!r}, taken for masking.ipynb."]
+        assert remarks == [f"{name!r} was used in place of masking.ipynb."]
 
     def test_of_several_the_only_one_that_is_alike(self, folder):
         path, remarks = find(
@@ -54,14 +54,14 @@ class TestFind:
         )
         assert path.name == "masking (1).ipynb"
         assert remarks == [
-            "Found 'masking (1).ipynb', taken for masking.ipynb.",
-            "Beside it were found 'scratch.ipynb' and 'softmax.ipynb', not looked at.",
+            "'masking (1).ipynb' was used in place of masking.ipynb.",
+            "'scratch.ipynb' and 'softmax.ipynb' were also found and ignored.",
         ]
 
     def test_the_right_name_wins(self, folder):
         path, remarks = find(folder("masking (1).ipynb", "masking.ipynb", "data.csv"), "masking")
         assert path.name == "masking.ipynb"
-        assert remarks == ["Beside it was found 'masking (1).ipynb', not looked at."]
+        assert remarks == ["'masking (1).ipynb' was also found and ignored."]
 
     @pytest.mark.parametrize(
         "names", [("masking (1).ipynb", "masking (2).ipynb"), ("a.ipynb", "b.ipynb")]
@@ -95,13 +95,13 @@ class TestFind:
         secret.write_text("{}", encoding="utf-8")
         place_ = folder()
         (place_ / "masking.ipynb").symlink_to(secret)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
+        with pytest.raises(Unreadable, match="links are not followed"):
             find(place_, "masking")
         with pytest.raises(Unreadable, match=r"'masking\.ipynb' is a link"):
             load(place_ / "masking.ipynb")
         (place_ / "masking.ipynb").unlink()
         (place_ / "deeper").symlink_to(tmp_path)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
+        with pytest.raises(Unreadable, match="links are not followed"):
             find(place_, "masking")
         other = tmp_path / "other"
         other.symlink_to(place_)
@@ -113,7 +113,7 @@ class TestFind:
         os.mkfifo(place_ / "masking.ipynb")
         with pytest.raises(Unreadable, match=r"found 'masking\.ipynb', but no notebook"):
             find(place_, "masking")
-        with pytest.raises(Unreadable, match="not an ordinary file"):
+        with pytest.raises(Unreadable, match="not a regular file"):
             load(place_ / "masking.ipynb")
         (place_ / "masking.ipynb").unlink()
         (place_ / "masking.ipynb").mkdir()
@@ -127,7 +127,7 @@ class TestFind:
             file.write("{}")
         path, remarks = find(place_, "masking")
         assert load(path) == b"{}"
-        assert remarks == ["Found '\\udcff\\n.ipynb', taken for masking.ipynb."]
+        assert remarks == ["'\\udcff\\n.ipynb' was used in place of masking.ipynb."]
 
 
 class TestLoad:
@@ -139,7 +139,7 @@ class TestLoad:
     def test_a_large_file_is_refused_before_it_is_read(self, folder):
         path = folder("masking.ipynb") / "masking.ipynb"
         os.truncate(path, 2**40)
-        with pytest.raises(Unreadable, match="more than 20 MiB, the most that is read"):
+        with pytest.raises(Unreadable, match="larger than 20 MiB, the largest size that is read"):
             load(path)
 
     def test_a_file_that_is_gone(self, folder):

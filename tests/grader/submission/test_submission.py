@@ -278,7 +278,7 @@ class TestAnythingAtAll:
         data = json.dumps(self.spoil(handed_in, luck)).encode()
         repaired, reason = self.outcome(data, source)
         if repaired is None:
-            assert reason.startswith("the file is no notebook")
+            assert reason.startswith("the file is not a notebook")
             return
         nbformat.validate(repaired.notebook)
         nbformat.writes(repaired.notebook).encode()
@@ -358,7 +358,7 @@ class TestReading:
         notebook["cells"][at]["source"] = "é" * 2**19
         assert len(read(dumped(notebook)).cells[at].text) == 2**19
         notebook["cells"][at]["source"] = "é" * (2**19 + 2**14)
-        says = f"the cell number {at + 1} holds 1.03 MiB of text, more than the 1 MiB that is read."
+        says = f"cell number {at + 1} has 1.03 MiB of text; at most 1 MiB are read."
         with pytest.raises(Unreadable, match=says):
             read(dumped(notebook))
         notebook["cells"][at]["cell_type"] = "markdown"
@@ -375,7 +375,7 @@ class TestReading:
     def test_millions_of_lines_are_refused_in_words(self, end, handed_in):
         notebook = json.loads(json.dumps(handed_in))
         notebook["cells"] += [own_cell(end * 50_000, f"o{i}") for i in range(4)]
-        says = r"the cells have 200,\d+ lines together, more than the 200,000 that are read"
+        says = r"the cells have 200,\d+ lines together; at most 200,000 are read"
         with pytest.raises(Unreadable, match=says):
             read(dumped(notebook))
         assert read(dumped(notebook | {"cells": notebook["cells"][:-1]})).cells
