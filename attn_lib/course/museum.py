@@ -162,7 +162,7 @@ class Room:
         return "\n\n".join(blocks)
 
     def _examples_shown(self) -> list[int]:
-        """Indices of the examples that the pictures show; all of them if answers are numbers."""
+        """Return the indices of the examples to draw: all of them if the answers are numbers."""
         if self.exhibits[0].right.ndim == 0:
             return list(range(len(EXAMPLES[self.target])))
         return sorted({shown.example for shown in self.exhibits})
