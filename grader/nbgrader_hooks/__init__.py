@@ -1,6 +1,6 @@
-"""Classes that nbgrader_config.py names, so that nbgrader's own commands use this grader.
+"""Plugins that nbgrader_config.py names, so that nbgrader's own commands use this grader.
 
-Other rooms use:
+Used by other subpackages:
 
 - `settings`: the options under ``c.Grading``.
 """

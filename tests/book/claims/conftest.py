@@ -1,4 +1,4 @@
-"""The built page that a file of claims is about, which the file names in PAGE."""
+"""Fixtures for the built page that a test module names in PAGE."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -6,7 +6,7 @@ from bs4 import BeautifulSoup
 
 @pytest.fixture(scope="module")
 def article(request, built_book):
-    """The page's main part."""
+    """The main part of the page."""
     html = (built_book / "book" / f"{request.module.PAGE}.html").read_text(encoding="utf-8")
     main = BeautifulSoup(html, "html.parser").find("article")
     for link in main.select("a.headerlink"):
@@ -16,13 +16,13 @@ def article(request, built_book):
 
 @pytest.fixture(scope="module")
 def text(article):
-    """The page's text on one line, without scripts."""
+    """The text of the page in one line, without scripts."""
     return " ".join(article.get_text().split())
 
 
 @pytest.fixture(scope="module")
 def tables(article):
-    """The rows of each table below its header, by the header; equal headers in one list."""
+    """The rows of all tables, by their header; tables with equal headers are concatenated."""
     found = {}
     for table in article.find_all("table"):
         head, *rows = (

@@ -239,7 +239,7 @@ def change(source: str, old: str, new: str) -> str:
 
 
 def slip(cell: str, answer: str, told: str, points: float = 1, **elsewhere: float) -> Slip:
-    """A slip that stands behind the right answer and may cost points in later cells too."""
+    """Return a slip that is appended to the right answer and may cost points in later cells too."""
     cost = {f"{name}-tests": lost for name, lost in {cell: points, **elsewhere}.items()}
     return Slip(cell, answer, adds=True, cost=cost, told=told)
 

@@ -1,7 +1,7 @@
-"""What happens to honest notebooks on their way, and what has to become of each.
+"""Accidents that happen to honest notebooks, and the expected verdict on each.
 
-Every accident happens to the same notebook: `dot-products` with all answers right, 18 points
-and a text that waits for a person. `ACCIDENTS` is the table of what is expected.
+Every accident happens to the same notebook: `dot-products` with right answers, which has 18
+points and a text to grade by hand. `ACCIDENTS` is the table of accidents and expectations.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ Notebook = dict[str, Any]
 
 @dataclass(frozen=True)
 class Accident:
-    """One such notebook and what is expected of its grading."""
+    """An accident and the expected result of grading."""
 
-    happen: Callable[[Notebook], bytes | None]  #: changes the notebook, or returns a file
-    says: tuple[str, ...] = ()  #: a piece of each remark in turn; of the reason if it fails
-    fails: bool = False  #: whether there is nothing to grade
-    lost: Mapping[str, float] = field(default_factory=dict)  #: points by test cell
+    happen: Callable[[Notebook], bytes | None]  #: changes the notebook in place, or returns a file
+    says: tuple[str, ...] = ()  #: pieces of the remarks in order, or of the reason for a failure
+    fails: bool = False  #: whether it cannot be graded
+    lost: Mapping[str, float] = field(default_factory=dict)  #: lost points by test cell
     missing: tuple[str, ...] = ()  #: answers that were not handed in
 
     @property
     def status(self) -> str:
-        """The status of the verdict."""
+        """The expected status of the verdict."""
         if self.fails:
             return "failed"
         return "graded with remarks" if self.says else "graded"
 
     def file(self, notebook: Notebook) -> bytes:
-        """Return the file that is handed in for this notebook, which is not changed."""
+        """Return the submitted file after the accident; `notebook` itself is not changed."""
         notebook = copy.deepcopy(notebook)
         made = self.happen(notebook)
         return dumped(notebook) if made is None else made
@@ -56,7 +56,7 @@ ANSWERS = (
 
 
 def accident(*says: str, fails: bool = False, lost: str = "", missing: tuple[str, ...] = ()):
-    """Enter the function into the table; `lost` are the test cells that give nothing."""
+    """Enter the decorated function into the table; `lost` names test cells that give no points."""
 
     def enter(happen):
         name = happen.__name__.replace("_", " ")
@@ -88,7 +88,7 @@ def delete(notebook: Notebook, *cell_ids: str) -> None:
 
 
 def copy_behind(notebook: Notebook, cell_id: str, source: str | None = None, new_id: str = "c0"):
-    """Copy and paste a cell; editors give the copy an id of its own."""
+    """Copy a cell and insert the copy after it, with a new id, as editors do."""
     at = place(notebook, cell_id)
     other = copy.deepcopy(notebook["cells"][at]) | {"id": new_id}
     if source is not None:
@@ -107,7 +107,7 @@ def own_cell(source: str, cell_id: str = "b7d91c02") -> dict[str, Any]:
     }
 
 
-# --- Nothing that anybody has to be told of ---
+# --- Harmless changes that need no remark ---
 
 
 @accident()
@@ -366,7 +366,7 @@ def commas_in_a_long_output(notebook):
     cell(notebook, "softmax")["outputs"] = [{"output_type": "stream", "text": text}]
 
 
-# --- Cells that are there twice, in pieces or not at all ---
+# --- Duplicated, split and missing cells ---
 
 
 @accident("The cell softmax occurred more than once, with one answer")
@@ -511,7 +511,7 @@ def a_task_that_the_assignment_has_no_longer(notebook):
     notebook["cells"].insert(2, own_cell("warm = 1") | {"metadata": {"nbgrader": marks}})
 
 
-# --- Cells that changed their kind, place, metadata or text ---
+# --- Cells with a changed type, position, metadata or text ---
 
 
 @accident("The cell softmax-tests had been turned into text; it was read as code.")

@@ -1,4 +1,4 @@
-"""The judge's verdict on each accident: its status, scores and remarks are those of the table."""
+"""The judge's verdict on each accident has the status, scores and remarks of the table."""
 
 from __future__ import annotations
 

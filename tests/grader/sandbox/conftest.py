@@ -1,4 +1,4 @@
-"""The sandboxes of these tests: one warm process each, however many files ask for it."""
+"""The sandboxes of these tests, each with one warm process for the whole test session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that ends, lies, or sends what nobody asked for is over, and the judge goes on."""
+"""If a process ends, forges replies or sends unrequested data, its session ends."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ NO_REPLY = "it sent something that is not a valid reply"
     "source",
     ["import os; os._exit(0)", "import os; os.abort()", "import ctypes; ctypes.string_at(0)"],
 )
-def test_a_process_that_ends_is_told(session, source):
+def test_a_process_that_ends_is_reported(session, source):
     with pytest.raises(SessionDied, match="its process ended"):
         session.execute("a", source)
 
 
-def test_killing_itself_and_all_others_hurts_nobody(sandbox, session):
+def test_killing_all_processes_affects_only_its_own_session(sandbox, session):
     source = """
 import os
 os.kill(os.getpid(), 9)
@@ -60,15 +60,17 @@ while True:
         (TRICKLE, "it did not return within 2 s"),
     ],
 )
-def test_what_is_no_reply_ends_the_session(session, attack, message):
+def test_an_invalid_reply_ends_the_session(session, attack, message):
     with pytest.raises(SessionDied) as died:
         session.execute("a", FIND + attack)
     assert str(died.value) == message
 
 
-def test_a_second_reply_out_of_turn_ends_the_session(session):
+def test_a_second_reply_ends_the_session(session):
     forged = "wire.sendall(pack([token(), ('ok', [])], max_bytes=0))"
-    assert session.execute("a", FIND + forged).outputs == []  # his own cell: nothing gained
+    assert (
+        session.execute("a", FIND + forged).outputs == []
+    )  # forged for its own cell, so it gains nothing
     with pytest.raises(SessionDied, match=NO_REPLY):
         session.value("wire")
 
@@ -93,7 +95,7 @@ def test_forged_kinds_end_the_session(session, reply):
         session.kinds(["f"])
 
 
-def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
+def test_a_forged_observation_counts_as_a_function_result(session):
     session.execute(
         "a",
         "import grader.sandbox.inside.runner as r\n"
@@ -106,7 +108,7 @@ def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
         session.call("f", [1], own_work=True)
 
 
-def test_one_who_does_not_listen_to_large_arguments_is_ended(session):
+def test_a_process_that_does_not_read_large_arguments_is_ended(session):
     session.execute(
         "a",
         FIND
