@@ -1,4 +1,4 @@
-"""A transformer small enough to be read whole, trained by attn_lib's own attention.
+"""A transformer small enough to read completely, trained with the attention of attn_lib.
 
 From text to the next word:
 

@@ -13,7 +13,7 @@ BLOCK_SIZES = [BlockSizes(4, 3), BlockSizes(23, 5), BlockSizes(5, 31), BlockSize
 def bound_or_running_maximum(request, monkeypatch):
     """Run every test with both ways to avoid overflow, even for short sequences."""
     fewest = 1 if request.param == "bound on the scores" else 10**9
-    monkeypatch.setattr("attn_lib.streaming.FEWEST_QUERIES_FOR_A_BOUND", fewest)
+    monkeypatch.setattr("attn_lib.streaming.MIN_QUERIES_FOR_A_BOUND", fewest)
 
 
 def inputs(*batch, n_q=N_Q, n_k=N_K, dtype=np.float64, seed=17):

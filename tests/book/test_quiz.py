@@ -37,7 +37,10 @@ def quiz_address(build_tiny_book):
         ("no-explanation", "expected an explanation below option B, got none"),
         ("no-mark", "at the start of option B, got 'that'"),
         ("Not An Id", "expected an id of lower-case words joined by hyphens"),
-        ("twice", "expected an id that no other quiz has, got one that stands on page book/index"),
+        (
+            "twice",
+            "expected an id that no other quiz has, got one that is already on page book/index",
+        ),
     ],
 )
 def test_a_mistake_in_a_quiz_is_explained(bad_build, identifier, message):

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from attn_lib.figures.widgets import MOST_FRAMES
+from attn_lib.figures.widgets import MAX_FRAMES
 from book._ext.assignments import path_of, read_overview
 from tests.exercises.proof.proof import proofs
 from tools import page_sizes, pictures
@@ -51,7 +51,7 @@ def test_the_readme_counts_chapters_assignments_tasks_and_hours(root):
 
 def test_stated_page_limits_are_the_real_ones(root):
     text = one_line(read(root, "CONTRIBUTING.md"))
-    assert f"at most {MOST_FRAMES} states" in text
+    assert f"at most {MAX_FRAMES} states" in text
     assert f"a page weighs at most {page_sizes.LIMIT / 1e6:g} MB" in text
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from attn_lib.figures.style import WIDTH, course_style, new_figure
-from attn_lib.figures.widgets import MOST_FRAMES, Slider, explore, picture
+from attn_lib.figures.widgets import MAX_FRAMES, Slider, explore, picture
 
 
 def grey(shade, tint=0.0):
@@ -106,9 +106,9 @@ def test_a_picture_has_alternative_text_and_a_caption():
         (lambda: explore(grey), ValueError, "at least one slider"),
         (lambda: explore(grey, shade=[0.0, 1.0]), TypeError, "shade to be a Slider"),
         (
-            lambda: explore(grey, shade=Slider(range(MOST_FRAMES + 1), "Shade")),
+            lambda: explore(grey, shade=Slider(range(MAX_FRAMES + 1), "Shade")),
             ValueError,
-            f"at most {MOST_FRAMES} states, got {MOST_FRAMES + 1}",
+            f"at most {MAX_FRAMES} states, got {MAX_FRAMES + 1}",
         ),
         (lambda: Slider([1], "Shade"), ValueError, "at least two values, got 1"),
         (lambda: Slider([1, 2], "Shade", start=3), ValueError, "got 3"),

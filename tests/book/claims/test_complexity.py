@@ -16,7 +16,7 @@ from attn_lib.complexity import (
 )
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.targets import TARGETS
-from attn_lib.streaming import BLOCKS, LARGEST_BARE_SCORE
+from attn_lib.streaming import BLOCKS, MAX_BARE_SCORE
 
 PAGE = "complexity"
 
@@ -175,7 +175,7 @@ def test_streaming_is_shown_to_be_exact(text):
     assert "queries times 8: bound in range False, same True" in text
     assert "keys a block: False" not in text
     # The purpose of the limit: a sum of a million terms with large values stays within float32.
-    assert math.exp(LARGEST_BARE_SCORE) * 1e6 * 1e15 < np.finfo(np.float32).max
+    assert math.exp(MAX_BARE_SCORE) * 1e6 * 1e15 < np.finfo(np.float32).max
     block = BLOCKS.queries * BLOCKS.keys
     assert f"at most {block} scores ({4 * block / 1024:.0f} KiB)" in text
 

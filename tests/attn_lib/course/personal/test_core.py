@@ -100,10 +100,10 @@ class TestTwoKeys:
             assert max(np.abs(array).max() for array in (q, k, v)) < 10
 
     def test_a_mistake_that_cannot_show_is_reported(self, monkeypatch):
-        monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+        monkeypatch.setattr(personal.core, "MAX_DRAWS", 20)
         shown = SHOWN_BY_TWO_KEYS | {"attention": ("softmax-that-overflows",)}
         monkeypatch.setattr(personal.dot_products, "SHOWN_BY_TWO_KEYS", shown)
-        with pytest.raises(RuntimeError, match="two-keys: none of 20 draws will do"):
+        with pytest.raises(RuntimeError, match="two-keys: none of 20 draws is suitable"):
             two_keys("ada")
 
 
@@ -151,7 +151,7 @@ def test_weights_that_never_fit_raise_an_error(monkeypatch):
     def same_for_every_key(q, k, v):
         return np.full((3, 4), 0.25)
 
-    monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+    monkeypatch.setattr(personal.core, "MAX_DRAWS", 20)
     monkeypatch.setattr(personal.dot_products, "scaled_dot_product_attention", same_for_every_key)
-    with pytest.raises(RuntimeError, match="weights-to-read: none of 20 draws will do"):
+    with pytest.raises(RuntimeError, match="weights-to-read: none of 20 draws is suitable"):
         personal.weights_to_read("ada")
