@@ -5,7 +5,8 @@ parts. Everything else has to be imported by name, so that NumPy is the only req
 
 - ``attn_lib.experiments`` and ``attn_lib.estimates``: what random scores do, with errors.
 - ``attn_lib.complexity``: what attention costs, counted and measured.
-- ``attn_lib.course``: exercises, their checks, the catalogue of mistakes and the museum.
+- ``attn_lib.model``: a small transformer, trained with this attention.
+- ``attn_lib.course``: what exercises ask for, checks, mistakes, personal numbers, the museum.
 - ``attn_lib.figures``: the course's pictures (matplotlib), with sliders (ipywidgets when live).
 """
 

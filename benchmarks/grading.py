@@ -134,7 +134,7 @@ def where_the_time_goes() -> str:
     from grader.judging.assignment_source import read_source
     from grader.judging.judge import judge_submission
     from grader.sandbox.inside.limits import Limits
-    from grader.sandbox.warm_process import Sandbox
+    from grader.sandbox.sandbox import Sandbox
     from grader.submission import repair
 
     source = (ROOT / "solutions/dot-products/dot-products.ipynb").read_bytes()

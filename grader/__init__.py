@@ -1,6 +1,6 @@
 """The instructor's side of the exercises: release them, grade a class, report on it.
 
-Each subpackage has one reason to change. A subpackage uses only those above it in this list.
+Each of these rooms uses only those above it in the list.
 
 - `submission`: find, read and repair a submission.
 - `sandbox`: where learners' code runs.
@@ -12,6 +12,7 @@ Each subpackage has one reason to change. A subpackage uses only those above it 
 - `releasing`: learners' notebooks and their archive.
 - `command_line`: ``python -m grader``.
 
-Every subpackage may use `course`, which sets up nbgrader for this course, `files`, which writes
-files atomically, and `errors`, the base class of the errors whose messages people read.
+Every room may use `course`, which sets up nbgrader for this course, `files`, which writes files
+atomically, and `errors`, the base class of the errors whose messages people read. `lazy_packages`
+makes a command start faster.
 """

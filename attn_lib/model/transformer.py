@@ -2,7 +2,7 @@
 
 Every word has a vector, its *residual stream*. It starts as the word's embedding; each layer
 reads it and adds something to it; the last step compares it with every word of the vocabulary.
-The backward pass is in `gradients`, training in `train`, writing in `sampling`.
+The backward pass is in `gradients`, training in `training`, writing in `sampling`.
 
 References
 ----------

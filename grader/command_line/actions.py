@@ -260,10 +260,10 @@ def gradebook_address(options: argparse.Namespace) -> str:
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
-    from grader.gradebook import due_dates, reading
+    from grader.gradebook import reading, times
     from grader.reporting import summary
 
-    zone = due_dates.zone_of(course.configuration())
+    zone = times.zone_of(course.configuration())
     return summary.deadline(reading.due(db_url, assignment), zone, found)
 
 

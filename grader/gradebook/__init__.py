@@ -1,8 +1,8 @@
 """Read and write nbgrader's gradebook.
 
-Used by other subpackages:
+Other rooms use:
 
 - `reading`: learners, entries and deadlines, in few queries.
-- `writing`: enter verdicts as nbgrader itself would.
-- `due_dates`: parse and format times with their time zones.
+- `writing`: enter verdicts and late penalties, as nbgrader would.
+- `times`: parse and format times with their time zones.
 """

@@ -1,4 +1,4 @@
-"""Judges a submission: the instructor's tests here, the learner's answers in the sandbox.
+"""Judges a submission: the tests in the grader's process, the answers in the sandbox.
 
 Other rooms use:
 

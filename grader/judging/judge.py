@@ -39,7 +39,7 @@ from grader.judging.live import Live
 from grader.judging.outputs import stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
 
 #: The name under which a notebook asks for the learner's id.

@@ -16,7 +16,7 @@ from attn_lib.course.checks.observation import Observation, StandIn
 from grader.judging.outputs import OutputBudget, stopped_output
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
-from grader.sandbox.warm_process import Sandbox, Session, SessionDied
+from grader.sandbox.sandbox import Sandbox, Session, SessionDied
 
 #: Total size of the values that a test cell sees, in multiples of the largest single result. The
 #: value that exceeds it is still seen, later ones are not.

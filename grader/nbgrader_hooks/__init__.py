@@ -1,6 +1,8 @@
-"""Plugins that nbgrader_config.py names, so that nbgrader's own commands use this grader.
+"""Repairing, judging and collecting as steps of nbgrader's own commands.
 
-Used by other subpackages:
+nbgrader_config.py names these classes, and two of `reporting`: `feedback_page` and `sanitizer`.
+
+Other rooms use:
 
 - `settings`: the options under ``c.Grading``.
 """

@@ -17,7 +17,7 @@ from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
 from grader.judging.judge import judge_notebook
 from grader.nbgrader_hooks.settings import Grading
-from grader.sandbox.kept import warm_sandbox
+from grader.sandbox.warm_sandboxes import warm_sandbox
 from grader.submission import repair
 
 
@@ -45,7 +45,7 @@ class JudgeSubmission(NbGraderPreprocessor):
         ------
         grader.judging.judge.CourseError
             If the assignment's tests are faulty.
-        grader.sandbox.warm_process.SandboxUnavailable
+        grader.sandbox.sandbox.SandboxUnavailable
             If no sandbox can be started here.
         """
         settings = Grading(parent=self)

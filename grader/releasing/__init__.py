@@ -1,6 +1,6 @@
 """Make what learners get: their notebooks, and the archive with the whole course.
 
-Used by other subpackages:
+Other rooms use:
 
 - `release`: make learners' notebooks from the instructor's notebooks.
 - `bundle`: make the archive.

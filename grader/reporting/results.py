@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.gradebook import reading
-from grader.gradebook.due_dates import span
 from grader.gradebook.reading import Entry, Learner
+from grader.gradebook.times import span
 from grader.judging.findings import PartsByCell, mistakes_in
 from grader.judging.verdict import FAILED
 from grader.running import journal

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from grader.gradebook import due_dates
+from grader.gradebook import times
 from grader.reporting.results import Result
 
 #: Characters of a status in the table. A longer one is printed in full below the table.
@@ -153,7 +153,7 @@ def deadline(due: datetime | None, zone: str, results: Sequence[Result]) -> str:
     if due is None:
         return ""
     late = [result.entry for result in results if result.entry and result.entry.seconds_late]
-    text = f"Due {due_dates.format_time(due, zone)}."
+    text = f"Due {times.format_time(due, zone)}."
     if late:
         penalised = sum(entry.late_penalty > 0 for entry in late)
         text += f" {counted(len(late), 'submission')} came late, {penalised} with a penalty."

@@ -1,6 +1,6 @@
 """Autograde a class with workers on this machine or on a cluster, and resume a stopped run.
 
-Used by other subpackages:
+Other rooms use:
 
 - `pipeline`: one run over the submissions to an assignment.
 - `jobs`: what a worker does with one submission.

@@ -15,8 +15,8 @@ from grader.judging.judge import CourseError, judge_submission
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.kept import close_sandbox, warm_sandbox
-from grader.sandbox.warm_process import SandboxUnavailable
+from grader.sandbox.sandbox import SandboxUnavailable
+from grader.sandbox.warm_sandboxes import close_sandbox, warm_sandbox
 
 # Test cells use the stdout and environment of this process, so only one may be executed at a time.
 _one_at_a_time = threading.Lock()
@@ -41,7 +41,7 @@ def judge_job(job: Mapping[str, Any]) -> str:
     ------
     CannotWork
         If no sandbox can be started here, or if the assignment's tests are faulty.
-    grader.sandbox.warm_process.SandboxUnavailable
+    grader.sandbox.sandbox.SandboxUnavailable
         If this submission made the sandbox stop working.
     """
     limits, isolation = Limits(**job["limits"]), job["isolation"]
@@ -83,7 +83,7 @@ def warm_up(settings: Mapping[str, Any]) -> None:
 
     Raises
     ------
-    grader.sandbox.warm_process.SandboxUnavailable
+    grader.sandbox.sandbox.SandboxUnavailable
         If no sandbox can be started here.
     """
     with _one_at_a_time:

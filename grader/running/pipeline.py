@@ -24,7 +24,7 @@ from grader.course import (
 )
 from grader.files import TIMESTAMP, copy_notes, is_small_file, remove_folder, write_atomically
 from grader.gradebook import reading
-from grader.gradebook.due_dates import read_time
+from grader.gradebook.times import read_time
 from grader.gradebook.writing import Entered, GradebookWriter
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings

@@ -1,13 +1,12 @@
 """Where learners' code runs: forks of a warm process, isolated, watched and timed.
 
-This module imports nothing: it is visible inside the sandbox, and of the rest of this room only
-the folder `inside` is.
+Inside the sandbox only this file and the folder `inside` are visible, so nothing is imported here.
 
 Other rooms use:
 
-- `kept`: the sandboxes that a process keeps warm.
-- `warm_process`: one sandbox, and the sessions that it opens.
+- `warm_sandboxes`: the sandboxes that a process keeps.
+- `sandbox`: one sandbox, and the sessions that it opens.
 - `session`: one submission's process.
 - `doctor`: checks whether the sandbox works on this machine.
-- `inside`: all code that runs behind the wall, its limits, and how values cross.
+- `inside`: the grader's code that runs behind the wall, the limits, and how values cross.
 """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.sandbox.bubblewrap import find_bubblewrap
 from grader.sandbox.inside.limits import NONE, Limits
-from grader.sandbox.warm_process import Sandbox, SandboxUnavailable, SessionDied
+from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
 
 #: A check: its name, whether it passed, and a sentence that says what was found or what to do.
 Check = tuple[str, bool, str]

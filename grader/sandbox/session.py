@@ -42,7 +42,7 @@ class Executed:
 
 
 class Session:
-    """A submission's process. `grader.sandbox.warm_process.Sandbox.session` makes it."""
+    """A submission's process. `grader.sandbox.sandbox.Sandbox.session` makes it."""
 
     def __init__(self, channel: Channel, processes: ProcessTree, limits: Limits) -> None:
         self._channel = channel

@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from grader.submission.arranging import arrange
 from grader.submission.errors import Unreadable
 from grader.submission.expecting import expected_cells
-from grader.submission.finding import find, load
+from grader.submission.locating import find, load
 from grader.submission.matching import match
 from grader.submission.reading import read
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.submission.errors import Unreadable
-from grader.submission.finding import check_size
+from grader.submission.locating import check_size
 from grader.submission.wording import Remarks, listed
 
 #: Maximum number of JSON values in a file. Each needs about 100 bytes while the file is read.

@@ -159,6 +159,10 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python -m tests.exercises.proof.matrix --write": Tested(
         "tests/exercises/proof/test_wrong.py::TestMistakes::test_the_table_in_the_book_has_all_assignments"
     ),
+    ".venv/bin/python -m attn_lib.model.train": Tested(
+        "tests/attn_lib/model/test_training.py::test_the_command_saves_the_trained_model"
+    ),
+    "make test PYTEST=tests/attn_lib/course": PART,
     "make release": ARCHIVE,
     "make class": Tested(
         "tests/end_to_end/test_sample_class.py::TestScores::test_scores_are_exactly_as_expected"

@@ -48,7 +48,7 @@ def test_the_group_of_a_test(node_id, parameters, group):
 def test_the_book_comes_first_and_fast_tests_come_last():
     node_ids = [
         "attn_lib/softmax.py::attn_lib.softmax.softmax",
-        "tests/grader/submission/test_finding.py::test_a",
+        "tests/grader/submission/test_locating.py::test_a",
         "tests/grader/judging/test_hostile.py::test_a",
         BUILD,
         "tests/book/test_build.py::test_alternative_texts[x]",

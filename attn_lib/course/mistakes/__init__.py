@@ -1,4 +1,4 @@
-"""The catalogue of wrong ways to compute attention.
+"""The catalogue of wrong ways to compute what exercises ask for.
 
 Each entry is a wrong implementation that runs and looks plausible. The book shows what it
 does, `attn_lib.course.checks` compares a learner's wrong answer with it to name the likely cause,
@@ -6,8 +6,9 @@ and the tests prove that it earns no points in any exercise.
 
 An entry imitates a *target*: one of the right functions in `attn_lib.course.targets`, which takes
 the same arguments. A mistake in one step also changes everything that is computed from that step:
-`appearances` gives all wrong functions that mistakes lead to at a target. The modules of entries
-are named after the chapters. Importing one registers its mistakes; this module sets their order.
+`appearances` gives all wrong functions that mistakes lead to at a target. Each chapter has one or
+more modules of entries; `core` and `composition` hold none. Importing a module registers its
+mistakes; this one sets their order.
 """
 
 from attn_lib.course.mistakes import (

@@ -1,6 +1,7 @@
-"""All code that runs inside the sandbox: a warm process that forks a runner per submission.
+"""The grader's code inside the sandbox: a warm process that forks a runner per submission.
 
-- `zygote`: imports once, forks on request; never reads learner code.
+- `start`: starts the warm process.
+- `warm_process`: imports once, forks on request; never reads learner code.
 - `namespaces`: isolates a fork.
 - `system_calls`: forbids system calls that learner code does not need.
 - `runner`: answers the judge's requests in the fork.

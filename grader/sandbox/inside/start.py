@@ -1,6 +1,6 @@
 """Starts the warm process: ``python start.py FD SETTINGS``, with the settings as JSON.
 
-`grader.sandbox.warm_process` starts Python so that it adds no folders to its import path. The
+`grader.sandbox.sandbox` starts Python so that it adds no folders to its import path. The
 settings list the folders to import from, which are the same inside the sandbox and outside.
 """
 
@@ -14,6 +14,6 @@ if __name__ == "__main__":
     sys.path += [folder for folder in settings["path"] if folder not in sys.path]
 
     gc.disable()  # imports make no garbage; `main` enables it again
-    from grader.sandbox.inside.zygote import main
+    from grader.sandbox.inside.warm_process import main
 
     main(control, settings)

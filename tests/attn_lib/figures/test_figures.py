@@ -12,6 +12,7 @@ from attn_lib import experiments, figures, scaled_dot_product_attention, softmax
 from attn_lib.complexity import cache_bytes, layer_flops, weights_bytes
 from attn_lib.estimates import Estimate
 from attn_lib.experiments import score_samples
+from attn_lib.figures import chapters
 from attn_lib.figures.drawing import small_text
 from tests.attn_lib.figures.drawn import bar_widths, line, titles, words
 
@@ -25,17 +26,18 @@ def steps(axes):
 
 
 def test_the_package_exports_every_figure():
-    for module in pkgutil.iter_modules(figures.__path__, "attn_lib.figures."):
-        if not module.name.rpartition(".")[2].startswith("_"):
-            members = vars(importlib.import_module(module.name)).items()
-            drawn_there = {
-                name
-                for name, member in members
-                if inspect.isfunction(member)
-                and member.__module__ == module.name
-                and not name.startswith("_")
-            }
-            assert drawn_there <= set(figures.__all__)
+    exported = set(figures.__all__)
+    for module in pkgutil.iter_modules(chapters.__path__, f"{chapters.__name__}."):
+        members = vars(importlib.import_module(module.name)).items()
+        drawn_there = {
+            name
+            for name, member in members
+            if inspect.isfunction(member)
+            and member.__module__ == module.name
+            and not name.startswith("_")
+        }
+        assert drawn_there
+        assert drawn_there <= exported
     assert all(callable(getattr(figures, name)) for name in figures.__all__)
 
 

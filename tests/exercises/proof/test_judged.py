@@ -7,7 +7,7 @@ import pytest
 from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
 from grader.releasing.release import generate
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 LIMITS = Limits()
 LEARNER = "ada"  # the learner id in the instructor's notebooks

@@ -18,7 +18,7 @@ from grader.judging.judge import judge_submission
 from grader.judging.verdict import Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
-from grader.sandbox.kept import warm_sandbox
+from grader.sandbox.warm_sandboxes import warm_sandbox
 
 ASSIGNMENT = "dot-products"
 MAX_MEMORY = 400  # MiB, for the judge's process

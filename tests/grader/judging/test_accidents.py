@@ -7,7 +7,7 @@ import pytest
 from grader.course import SOLUTIONS
 from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.corpus.accidents import ACCIDENTS, POINTS, Accident
 
 ASSIGNMENT = "dot-products"

@@ -17,7 +17,7 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.judge import judge_submission
 from grader.judging.verdict import REMARKS
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import need_bubblewrap, printed
 
 ASSIGNMENT = "dot-products"

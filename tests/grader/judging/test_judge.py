@@ -17,7 +17,7 @@ from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.releasing.release import generate
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 ASSIGNMENT = "dot-products"
 LIMITS = Limits(call_seconds=1.0, cell_seconds=2.0, submission_seconds=20.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import LIMITS, need_bubblewrap
 
 

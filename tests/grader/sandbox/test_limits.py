@@ -10,7 +10,7 @@ import pytest
 from grader.sandbox import watchdog
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
-from grader.sandbox.warm_process import Sandbox, SessionDied
+from grader.sandbox.sandbox import Sandbox, SessionDied
 from tests.grader.sandbox.probes import BOMB, LIMITS, MANY_GREEDY, need_bubblewrap, printed
 
 

@@ -94,7 +94,7 @@ def test_only_the_mode_bits_for_others_count(tmp_path):
 
 AS_USER = f"""
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox, SessionDied
+from grader.sandbox.sandbox import Sandbox, SessionDied
 with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=16)) as sandbox:
     for source in (
         "import os; print(os.getuid(), os.listdir('/tmp'), os.path.exists('/etc/passwd'))",

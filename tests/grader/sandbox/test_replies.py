@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from grader.sandbox.warm_process import SessionDied
+from grader.sandbox.sandbox import SessionDied
 from tests.grader.sandbox.probes import FIND, printed
 
 NO_REPLY = "it sent something that is not a valid reply"

@@ -7,7 +7,7 @@ import pytest
 
 from attn_lib.course.checks.drawings import Drawing
 from grader.sandbox.inside.wire import Opaque
-from grader.sandbox.warm_process import Sandbox, SessionDied
+from grader.sandbox.sandbox import Sandbox, SessionDied
 from tests.grader.sandbox.probes import LIMITS, printed
 
 

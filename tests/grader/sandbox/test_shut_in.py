@@ -11,7 +11,7 @@ import pytest
 
 from grader.sandbox import bubblewrap
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, need_bubblewrap, printed
 
 

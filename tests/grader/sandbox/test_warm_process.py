@@ -11,7 +11,7 @@ import pytest
 
 from grader.sandbox import bubblewrap
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox, SandboxUnavailable, SessionDied
+from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
 from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
 
 
@@ -37,7 +37,7 @@ def test_if_the_grader_is_killed_all_its_processes_end(tmp_path):
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 sandbox = Sandbox(Limits())
 session = sandbox.session()
 session.execute("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")

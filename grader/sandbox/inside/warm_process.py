@@ -18,9 +18,6 @@ from typing import Any, NoReturn
 import matplotlib.pyplot
 import numpy as np
 
-import attn_lib.course.checks
-import attn_lib.course.personal
-import attn_lib.course.targets
 import attn_lib.figures  # noqa: F401
 from grader.sandbox.inside import namespaces
 from grader.sandbox.inside.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 _sandboxes: dict[tuple[Limits, str], Sandbox] = {}
 
