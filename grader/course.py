@@ -35,7 +35,7 @@ def assignments() -> list[str]:
     return sorted(path.parent.name for path in SOLUTIONS.glob("*/*.ipynb"))
 
 
-def read_instructors_notebook(assignment: str) -> bytes:
+def read_solution_notebook(assignment: str) -> bytes:
     """Return the content of an assignment's notebook in solutions/."""
     return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
 
@@ -56,7 +56,7 @@ def graded_cells(assignment: str) -> list[str]:
     import nbformat
     from nbgrader.utils import is_grade
 
-    notebook = nbformat.reads(read_instructors_notebook(assignment).decode("utf-8"), as_version=4)
+    notebook = nbformat.reads(read_solution_notebook(assignment).decode("utf-8"), as_version=4)
     return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
 
 

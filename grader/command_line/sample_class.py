@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.command_line.grading import Graded, grade
-from grader.course import ROOT, read_instructors_notebook
+from grader.course import ROOT, read_solution_notebook
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
 from grader.reporting.report import write_report
@@ -52,7 +52,7 @@ def grade_sample_class(
     into.mkdir(parents=True, exist_ok=True)
     names = read_roster(sample / "roster.csv")
     settings = Run(ASSIGNMENT, into / "submitted", into, isolation=isolation, names=names)
-    source = read_instructors_notebook(ASSIGNMENT)
+    source = read_solution_notebook(ASSIGNMENT)
     course = course_digest(source, settings.limits, settings.isolation)
     state = {"course": course, "roster": names}
     state_path = into / "state.json"

@@ -20,7 +20,7 @@ from grader.course import (
     configuration,
     graded_notebook,
     matches_student,
-    read_instructors_notebook,
+    read_solution_notebook,
 )
 from grader.files import TIMESTAMP, copy_notes, is_small_file, remove_folder, write_atomically
 from grader.gradebook import reading
@@ -177,7 +177,7 @@ def autograde(
     run.into.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path_in(run.into, run.assignment)))
-        source = read_instructors_notebook(run.assignment)
+        source = read_solution_notebook(run.assignment)
         workers = stack.enter_context(workers)  # they start while the gradebook is opened
         writer = stack.enter_context(
             GradebookWriter(run.db_url, run.assignment, source, configuration())

@@ -63,7 +63,7 @@ def test_a_feedback_page_gets_its_settings_from_its_job():
     config = course.configuration()
     config.AssignLatePenalties.plugin_class = OfTheCourse
     config.HTMLExporter.exclude_input = True
-    source = read_source(course.read_instructors_notebook(ASSIGNMENT))
+    source = read_source(course.read_solution_notebook(ASSIGNMENT))
     job = {
         "assignment": ASSIGNMENT,
         "notebook": nbformat.writes(source.stub),

@@ -124,7 +124,7 @@ def reading(learner_id: str) -> Reading:
 
 
 def mask_from_outside(learner_id: str) -> MaskFromOutside:
-    """Return the wrong mask that `somebodys_attention` applies.
+    """Return the wrong mask that `unknown_attention` applies.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def mask_from_outside(learner_id: str) -> MaskFromOutside:
     return MaskFromOutside(masks[kind], kind)
 
 
-def somebodys_attention(learner_id: str) -> tuple[Attention, int]:
+def unknown_attention(learner_id: str) -> tuple[Attention, int]:
     """Return an attention function that hides its mask, and the number of positions it takes.
 
     Parameters
@@ -165,7 +165,7 @@ def somebodys_attention(learner_id: str) -> tuple[Attention, int]:
 
     Examples
     --------
-    >>> attend, n = somebodys_attention("ada")
+    >>> attend, n = unknown_attention("ada")
     >>> attend(np.ones((n, 2)), np.ones((n, 2)), np.ones((n, 3))).shape == (n, 3)
     True
     """

@@ -280,7 +280,7 @@ SLIPS = {
         layer=1,
     ),
     "the colleague's version": slip(
-        "heads", "merge_heads = colleagues_merge", "merged-without-swapping-back", 2, layer=3
+        "heads", "merge_heads = other_merge", "merged-without-swapping-back", 2, layer=3
     ),
     "the wrong axes swapped back": slip(
         "heads",

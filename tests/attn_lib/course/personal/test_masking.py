@@ -11,7 +11,7 @@ from attn_lib.course.personal.masking import (
     mask_from_outside,
     mask_to_read,
     reading,
-    somebodys_attention,
+    unknown_attention,
 )
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
@@ -74,7 +74,7 @@ class TestMaskToRead:
 class TestUnknownAttention:
     def test_the_mask_can_be_inferred_from_outputs(self, learner):
         """The test uses the numbers of the notebook."""
-        attend, n = somebodys_attention(learner)
+        attend, n = unknown_attention(learner)
         rng = np.random.default_rng(0)
         q, k, v = rng.normal(size=(3, n, 4))
         before = attend(q, k, v)
