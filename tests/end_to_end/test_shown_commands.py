@@ -193,7 +193,6 @@ CONTRIBUTING: dict[str, Entry] = {
     'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
     ' tests/book/test_claims.py"': PART,
     "make test PYTEST=tests/book/claims": PART,
-    """make test PYTEST="tests/attn_lib -k 'mistakes or museum or learners'\"""": PART,
     'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
     ' tests/book/test_claims.py"': PART,
     'make test PYTEST="tests/exercises tests/tools/test_readme.py"': PART,
