@@ -1,4 +1,4 @@
-"""nbgrader's configuration: read by every `nbgrader` command that runs in this folder."""
+"""nbgrader's configuration, read by every `nbgrader` command that is started in this folder."""
 
 import sys
 from pathlib import Path
@@ -6,16 +6,16 @@ from pathlib import Path
 import nbgrader
 
 root = Path(__file__).resolve().parent
-sys.path.insert(0, str(root))  # for grader/, whose classes are named below
-from grader.course import let_alembic_be_found  # noqa: E402  (found by the line above)
+sys.path.insert(0, str(root))  # so that Python finds grader/, whose classes are named below
+from grader.course import put_alembic_on_path  # noqa: E402  (needs the line above)
 
-let_alembic_be_found()
+put_alembic_on_path()
 c = get_config()  # noqa: F821  (traitlets provides it)
 
 c.CourseDirectory.course_id = "attention"
-# The folder of this file, whatever folder the command runs in.
+# The folder of this file, even if the command is started in another folder.
 c.CourseDirectory.root = str(root)
-# nbgrader calls these two "source" and "release". Our names say what a visitor finds there.
+# nbgrader's defaults are "source" and "release". Our names say what these folders contain.
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 c.CourseDirectory.submitted_directory = "submitted"
@@ -23,45 +23,45 @@ c.CourseDirectory.autograded_directory = "autograded"
 c.CourseDirectory.feedback_directory = "feedback"
 c.CourseDirectory.db_url = f"sqlite:///{root / 'gradebook.db'}"
 
-# Times are kept in UTC. This is the zone in which formgrader and the grader show them and in
-# which formgrader takes a deadline, such as "Europe/Berlin".
+# nbgrader stores times in UTC. This is the time zone, such as "Europe/Berlin", in which formgrader
+# and the grader show them, and in which you enter a deadline in formgrader.
 c.NbGraderAPI.timezone = "UTC"
-# What late work loses: "none", or "zero" for all of its points. For another rule name a class of
-# your own in c.AssignLatePenalties.plugin_class; the guide for instructors has one.
+# The penalty for late work: "none" takes no points, "zero" takes them all. For another rule, name
+# your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
-# `nbgrader zip_collect` knows the names that Moodle and Canvas give to files.
+# Lets `nbgrader zip_collect` understand the file names that Moodle and Canvas make.
 c.ZipCollectApp.collector_plugin = "grader.nbgrader_hooks.collecting.GradebookCollector"
 
-# Feedback shows the test cells, by default with the hidden tests in them.
+# By default, feedback would show the hidden tests in the test cells.
 c.GenerateFeedback.preprocessors = [
     "nbgrader.preprocessors.GetGrades",
     "grader.reporting.feedback_page.ClearHiddenTests",
     "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
 ]
-# Nothing active of a learner's text or outputs gets into a page, and no name that the page's own
-# script would find: neither into feedback nor into formgrader's, where it would act with the
-# rights of whoever grades. Text cells go through the first filter; with sanitize_html, outputs go
-# through the second.
+# Remove from learners' text and outputs everything active, and every id or class that a page's own
+# script would look up. This protects feedback and the pages of formgrader, where a script would
+# act with the rights of the grader. Text cells go through the first filter. Outputs go through the
+# second, but only with sanitize_html.
 c.GenerateFeedback.exporter_class = "grader.reporting.feedback_page.FeedbackExporter"
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {
     "strip_files_prefix": "grader.reporting.sanitizer.shown_text",
     "clean_html": "grader.reporting.sanitizer.shown_text",
 }
-c.HTMLExporter.exclude_anchor_links = True  # they lead to the headings' names
-# Feedback has to open offline. The first folder takes the place of the template part that
-# loads MathJax from another host; the second is nbgrader's own, which this setting displaces.
+c.HTMLExporter.exclude_anchor_links = True  # the ids of headings are removed, so links would break
+# Feedback has to open offline. The first folder overrides the part of the template that loads
+# MathJax from another host. The second is nbgrader's default, which this setting would replace.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 c.HTMLExporter.extra_template_basedirs = [
     str(root / "grader" / "reporting" / "templates"),
     str(formgrader / "templates"),
 ]
 
-# Submissions are repaired first. Then learners' code runs in a sandbox and the tests outside of
-# it, in place of `Execute`, which runs both in one kernel. What a submission may use is set here
-# too, as in c.Grading.call_seconds = 2; grader/sandbox/inside/limits.py lists all of it with the
-# defaults.
+# Submissions are repaired first. Then learners' code is executed in a sandbox and the tests outside
+# it. This replaces `Execute`, which executes both in one kernel. Limits on what a submission may
+# use can be set here as well, as in c.Grading.call_seconds = 2; grader/sandbox/inside/limits.py
+# lists them all with their defaults.
 c.Autograde.sanitize_preprocessors = [
     "grader.nbgrader_hooks.preprocessors.RepairSubmission",
     "nbgrader.preprocessors.ClearOutput",
@@ -78,5 +78,5 @@ c.Autograde.autograde_preprocessors = [
     "nbgrader.preprocessors.CheckCellMetadata",
 ]
 
-# `nbgrader validate` runs a learner's notebook in a kernel: seconds until a cell is stopped.
+# Seconds after which `nbgrader validate` stops a cell; it executes the notebook in a kernel.
 c.Execute.timeout = 30

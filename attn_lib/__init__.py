@@ -1,11 +1,12 @@
 """Scaled dot-product attention in NumPy, and the tools the course teaches it with.
 
-The mathematics is here at the top: ``attn_lib.scaled_dot_product_attention`` and its
-parts. The rest is imported by name when wanted, so that NumPy stays the only need:
+The mathematics is at the top level: ``attn_lib.scaled_dot_product_attention`` and its
+parts. Everything else has to be imported by name, so that NumPy is the only requirement:
 
 - ``attn_lib.experiments`` and ``attn_lib.estimates``: what random scores do, with errors.
 - ``attn_lib.complexity``: what attention costs, counted and measured.
-- ``attn_lib.course``: exercises, their checks, the catalogue of mistakes and the museum.
+- ``attn_lib.model``: a small transformer, trained with this attention.
+- ``attn_lib.course``: what exercises ask for, checks, mistakes, personal numbers, the museum.
 - ``attn_lib.figures``: the course's pictures (matplotlib), with sliders (ipywidgets when live).
 """
 

@@ -1,4 +1,4 @@
-"""Reading arguments that are no arrays: sizes, and where a causal mask is aligned."""
+"""Reading arguments that are not arrays: sizes, and the alignment of a causal mask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Alignment = Literal["top-left", "bottom-right"]
 
 
 def read_size(value: int, name: str) -> int:
-    """Return `value` as an int, or say that `name` must be a whole number of at least 0."""
+    """Return `value` as an int; raise ValueError if it is not a whole number of at least 0."""
     try:
         size = operator.index(value)
     except TypeError as error:
@@ -20,7 +20,7 @@ def read_size(value: int, name: str) -> int:
 
 
 def read_positive_size(value: int, name: str) -> int:
-    """Return `value` as an int, or say that `name` must be a whole number of at least 1."""
+    """Return `value` as an int; raise ValueError if it is not a whole number of at least 1."""
     size = read_size(value, name)
     if size < 1:
         raise ValueError(f"{name}: expected 1 or more, got {size}.")
@@ -28,7 +28,7 @@ def read_positive_size(value: int, name: str) -> int:
 
 
 def causal_offset(n_q: int, n_k: int, alignment: Alignment) -> int:
-    """Return how many keys stand before the first query's own."""
+    """Return how many keys come before the position of the first query."""
     if alignment not in ("top-left", "bottom-right"):
         raise ValueError(f'alignment: expected "top-left" or "bottom-right", got {alignment!r}.')
     return n_k - n_q if alignment == "bottom-right" else 0

@@ -1,4 +1,4 @@
-"""Reading arrays: real floats of a type wide enough, with sizes that fit together."""
+"""Reading arrays: as real floats of a sufficient precision, with sizes that fit together."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def as_float_array(values: ArrayLike, name: str) -> NDArray[np.floating]:
 
 
 def working_dtype(dtype: DTypeLike) -> np.dtype:
-    """Return the type to compute in: float32 or better, so that float16 sums stay finite."""
+    """Return the type to compute in: at least float32, so that sums do not overflow float16."""
     return np.promote_types(dtype, np.float32)
 
 
 def read_arrays(
     *named: tuple[ArrayLike, str],
 ) -> tuple[list[NDArray[np.floating]], np.dtype[np.floating]]:
-    """Return arrays, each given with its name, in a type to compute in, and the type to return."""
+    """Return the named arrays in the type to compute in, and the type of the result."""
     arrays = [as_float_array(values, name) for values, name in named]
     dtype = np.result_type(*arrays)
     wide = working_dtype(dtype)
@@ -41,7 +41,7 @@ def read_arrays(
 
 
 def project(x: NDArray[np.floating], w: NDArray[np.floating], product: str) -> NDArray[np.floating]:
-    """Return x @ w, or say in one sentence, which calls it `product`, what does not fit."""
+    """Return x @ w; if the shapes do not fit, raise ValueError and call the product `product`."""
     if x.ndim < 2 or w.ndim != 2 or x.shape[-1] != len(w):
         raise ValueError(
             f"{product}: expected shapes (..., n, d) and (d, d_out), got {x.shape} and "
@@ -56,7 +56,7 @@ def common_batch_shape(
     v: NDArray[np.floating],
     advice: str = "if q has more heads than k and v, pass enable_gqa=True",
 ) -> tuple[int, ...]:
-    """Return the common leading shape, or say in one sentence what does not fit."""
+    """Return the common leading shape; raise ValueError if the shapes do not fit together."""
     for name, array in (("q", q), ("k", k), ("v", v)):
         if array.ndim < 2:
             raise ValueError(
@@ -85,7 +85,7 @@ def common_batch_shape(
 def repeat_heads(
     q: NDArray[np.floating], k: NDArray[np.floating], v: NDArray[np.floating]
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Return `k` and `v` with each head repeated for all heads of `q` that it serves."""
+    """Return `k` and `v` with each head repeated for every head of `q` that uses it."""
     if min(q.ndim, k.ndim, v.ndim) < 3:
         raise ValueError(
             "enable_gqa: expected q, k and v of shape (..., H, n, d), "

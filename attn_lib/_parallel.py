@@ -9,34 +9,37 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Task = TypeVar("Task")
 
-# The number of BLAS threads belongs to the whole process. Two calls at once could each
-# restore what the other had set; since every call uses all cores, they take turns instead.
+# The number of BLAS threads is a setting of the whole process. Two simultaneous calls could
+# each restore the other's setting. Since every call uses all cores, calls take turns.
 _one_at_a_time = threading.Lock()
 
-#: Made when first needed and kept: starting threads takes longer than a short call.
+#: Created on first use and kept, because starting threads takes longer than a short call.
 _pool: ThreadPoolExecutor | None = None
 
-#: Says of each thread whether it is at a task; a task that has tasks itself does them in turn.
+#: Whether the current thread is executing a task. Tasks started within a task run one by one.
 _thread = threading.local()
 
 
 def run_on_all_cores(function: Callable[[Task], None], tasks: Iterable[Task]) -> None:
-    """Call `function` on every task, in order as cores come free.
+    """Call `function` on every task, in order, on all cores.
 
-    NumPy lets go of the interpreter while it computes, so threads suffice. Where the package
-    threadpoolctl is missing, BLAS cannot be held to one thread; the tasks then run one after
-    the other, and BLAS uses the cores inside each. They also run one after the other where no
-    threads can be started, as in a browser, and within a task.
+    NumPy releases the interpreter lock while it computes, so threads suffice. Without the package
+    threadpoolctl, BLAS cannot be limited to one thread; then the tasks run one after the other,
+    and BLAS uses all cores in each. They also run one after the other if no threads can be
+    started, as in a browser, and if they are started within a task.
 
     Parameters
     ----------
     function : callable
-        Called with one task; writes its result where it belongs. What it raises is raised
-        here, when no task runs any more; tasks that have not begun are then left out.
+        Called with one task; it stores the result itself. If it raises, tasks that have not
+        begun are dropped, and the exception is raised here once no task is running.
     tasks : iterable
 
     Examples
@@ -57,7 +60,7 @@ def run_on_all_cores(function: Callable[[Task], None], tasks: Iterable[Task]) ->
         try:
             while True:
                 try:
-                    task = waiting.popleft()  # safe from several threads at once
+                    task = waiting.popleft()  # atomic, so several threads may call it
                 except IndexError:
                     return
                 function(task)
@@ -85,46 +88,46 @@ def _at_a_task() -> bool:
 
 
 def _start(work: Callable[[], None], helpers: int) -> list[Future[None]]:
-    """Let other threads work too, and return what to wait for."""
+    """Start `work` in other threads too, and return the futures to wait for."""
     global _pool
     if _pool is None:
-        most = max(helpers, os.cpu_count() or 1)
-        _pool = ThreadPoolExecutor(most, "attn_lib", initializer=_leave_unwatched)
+        max_threads = max(helpers, os.cpu_count() or 1)
+        _pool = ThreadPoolExecutor(max_threads, "attn_lib", initializer=_remove_profiler)
     try:
         return [_pool.submit(work) for _ in range(helpers)]
-    except RuntimeError:  # no more threads can be started, or the interpreter is ending
-        # The pool keeps the work that it has no thread for, and another thread may take it.
+    except RuntimeError:  # no more threads can be started, or the interpreter is exiting
+        # The pool still holds the submitted calls, and one of its threads may begin them later.
         pool, _pool = _pool, None
         pool.shutdown(wait=True)
         return []
 
 
-def _leave_unwatched() -> None:
-    # `threading.setprofile` watches threads that start in the meantime. This one stays, so it
-    # would be watched for ever.
+def _remove_profiler() -> None:
+    # A thread started while `threading.setprofile` is active is profiled for its whole life.
+    # The threads of the pool outlive the checks that profile learners' functions.
     sys.setprofile(None)
 
 
-def _start_afresh() -> None:
-    """Forget the threads of the process that this one was forked from: they are not here."""
+def _reset_after_fork() -> None:
+    """Drop the pool and the lock of the parent process: its threads do not exist in this one."""
     global _pool, _one_at_a_time, _thread
     _pool, _one_at_a_time, _thread = None, threading.Lock(), threading.local()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_afresh)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
 def _cores() -> int:
-    # Not os.cpu_count: a container or a cluster's job may use fewer than the machine has.
+    # Not os.cpu_count: a container or a cluster job may be restricted to fewer cores.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 @cache
-def _blas() -> Any:
-    """Return the handle on BLAS's threads, or None where threadpoolctl is missing."""
+def _blas() -> ThreadpoolController | None:
+    """Return the controller of BLAS threads, or None if threadpoolctl is not installed."""
     try:
         from threadpoolctl import ThreadpoolController
     except ImportError:

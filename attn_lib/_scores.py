@@ -1,4 +1,4 @@
-"""What happens to scores between the comparison and the softmax."""
+"""The steps between raw scores and softmax: scale, cap and mask."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def default_scale(d_k: int) -> float:
-    """Return 1/√d_k, or 1 for vectors without entries, whose scores are all 0."""
+    """Return 1/√d_k; for d_k = 0, where all scores are 0, return 1."""
     return 1 / math.sqrt(d_k) if d_k else 1.0
 
 
@@ -26,14 +26,14 @@ def mask_scores(scores: NDArray[np.floating], mask: NDArray[Any]) -> None:
     if mask.dtype.kind == "b":
         np.copyto(scores, -np.inf, where=~mask)
         return
-    # -inf says "not allowed" whatever the score; added to an infinite one it would give NaN.
+    # Where the mask is -inf, set the score: adding -inf to an infinite score would give NaN.
     blocked = np.isneginf(mask)
     np.add(scores, mask, out=scores, where=~blocked)
     np.copyto(scores, -np.inf, where=blocked)
 
 
 def broadcast_mask(mask: ArrayLike, scores_shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return the mask spread over all scores, without copying it, or say what is wrong with it."""
+    """Return the mask broadcast to all scores, as a view; raise an error if it does not fit."""
     mask = np.asarray(mask)
     if mask.dtype.kind not in "bf":
         raise TypeError(

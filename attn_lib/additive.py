@@ -1,4 +1,4 @@
-"""Additive attention: the score is a small network's, not a dot product."""
+"""Additive attention: a small network computes the scores in place of a dot product."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def additive_attention(
     q : array_like, shape (..., n_q, d_q)
         Queries; in the paper the decoder's state.
     k : array_like, shape (..., n_k, d_key)
-        Keys; in the paper the encoder's annotations, which are the values too.
+        Keys; in the paper the encoder's annotations, which are also the values.
     v : array_like, shape (..., n_k, d_v)
         Values. Leading axes of `q`, `k` and `v` broadcast.
     w_q : array_like, shape (d_q, d_hidden)

@@ -17,9 +17,9 @@ from attn_lib.streaming import stream
 
 Method = Literal["auto", "dense", "streaming"]
 
-# Below this many scores in all, and in each head, threads and blocks cost more than they save.
-FEWEST_SCORES_TO_STREAM = 2**16
-FEWEST_SCORES_OF_A_HEAD = 2**12
+# With fewer scores, in total or per head, threads and blocks cost more than they save.
+MIN_SCORES_TO_STREAM = 2**16
+MIN_SCORES_PER_HEAD = 2**12
 
 
 class AttentionTrace(NamedTuple):
@@ -27,7 +27,7 @@ class AttentionTrace(NamedTuple):
 
     raw: NDArray[np.floating]  #: q @ kᵀ, shape (..., n_q, n_k)
     scaled: NDArray[np.floating]  #: raw · scale, shape (..., n_q, n_k)
-    masked: NDArray[np.floating]  #: scaled, then capped and masked: what softmax is given
+    masked: NDArray[np.floating]  #: scaled, then capped and masked: the input of softmax
     weights: NDArray[np.floating]  #: softmax of masked over the keys; rows sum to 1 or are 0
     output: NDArray[np.floating]  #: weights @ v, shape (..., n_q, d_v)
 
@@ -102,8 +102,8 @@ def scaled_dot_product_attention(
         Grouped-query attention: `q` of shape (..., H, n_q, d_k) has a multiple of the
         heads of `k` and `v`; each key/value head serves that many neighbouring query heads.
     method : {"auto", "dense", "streaming"}
-        ``"dense"`` holds all n_q × n_k weights; ``"streaming"`` works in blocks on all cores
-        and holds none of them, and gives the same numbers. ``"auto"`` takes the faster.
+        ``"dense"`` holds all n_q × n_k weights in memory. ``"streaming"`` works in blocks on
+        all cores, never holds all weights, and gives the same numbers. ``"auto"`` takes the faster.
     return_trace : bool
         Return every intermediate result instead of the output alone. Needs the dense form.
 
@@ -174,7 +174,7 @@ def scaled_dot_product_attention(
 
     if return_trace:
         trace = (raw, scaled, masked, weights, output)
-        with np.errstate(over="ignore"):  # float16 ends at 65504: larger scores become inf
+        with np.errstate(over="ignore"):  # the largest float16 is 65504: larger scores become inf
             return AttentionTrace(*(a.astype(dtype, copy=False) for a in trace))
     return output.astype(dtype, copy=False)
 
@@ -198,6 +198,6 @@ def _check_options(method: Method, softcap: float | None, return_trace: bool) ->
 
 def _is_large(scores_shape: tuple[int, ...]) -> bool:
     return (
-        math.prod(scores_shape) >= FEWEST_SCORES_TO_STREAM
-        and math.prod(scores_shape[-2:]) >= FEWEST_SCORES_OF_A_HEAD
+        math.prod(scores_shape) >= MIN_SCORES_TO_STREAM
+        and math.prod(scores_shape[-2:]) >= MIN_SCORES_PER_HEAD
     )

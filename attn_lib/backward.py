@@ -1,4 +1,4 @@
-"""The backward pass of attention by hand: how the output answers to each input."""
+"""The backward pass of attention, written out: the derivative with respect to each input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attn_lib.softmax import softmax_backward
 
 
 class AttentionGradients(NamedTuple):
-    """Derivatives of one number, the loss, with respect to what attention computed it from."""
+    """Derivatives of a loss with respect to the inputs and intermediate results of attention."""
 
     q: NDArray[np.floating]  #: the shape of q
     k: NDArray[np.floating]  #: the shape of k
@@ -79,7 +79,7 @@ def attention_backward(
     TypeError
         If an input is not made of real numbers.
     ValueError
-        If the shapes do not fit together, or `grad_output` has not the output's shape.
+        If the shapes do not fit together, or `grad_output` does not have the output's shape.
 
     References
     ----------
@@ -144,12 +144,12 @@ def attention_backward(
 
 
 def _sum_over_uses(gradient: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.floating]:
-    """Sum a gradient over the axes that the forward pass added or made longer."""
+    """Sum a gradient over the axes that broadcasting added or lengthened in the forward pass."""
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
     for axis, size in enumerate(shape[:-2]):
         used = gradient.shape[axis]
         if used != size:
-            # Broadcasting and shared heads alike give each entry `used // size` neighbours.
+            # After broadcasting or sharing heads, each entry was used in `used // size` neighbours.
             split = (*shape[:axis], size, used // size, *gradient.shape[axis + 1 :])
             gradient = gradient.reshape(split).sum(axis=axis + 1)
     return gradient

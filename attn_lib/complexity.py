@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from attn_lib._arguments import read_positive_size, read_size
 from attn_lib._arrays import as_float_array
 
-#: For each score, compare for the maximum, subtract it, exponentiate, add up, divide.
+#: Operations per score: compare for the maximum, subtract it, exponentiate, add up, divide.
 SOFTMAX_FLOPS = 5
 
 
@@ -34,16 +34,16 @@ class LayerFlops(NamedTuple):
 
     @property
     def attention(self) -> int:
-        """The two products attention itself consists of, without its softmax."""
+        """Operations of the two matrix products of attention, without its softmax."""
         return self.scores + self.mix
 
 
 class ScoreCost(NamedTuple):
-    """What comparing all queries with all keys costs, up to the scores."""
+    """Cost of computing the scores of all queries with all keys."""
 
     parameters: int  #: numbers to be learnt
     flops: int  #: operations
-    numbers: int  #: entries of the largest array on the way
+    numbers: int  #: entries of the largest intermediate array
 
 
 def layer_flops(n: int, d_model: int, heads: int = 1, *, n_cached: int = 0) -> LayerFlops:
@@ -107,8 +107,8 @@ def crossover(steeper: Callable[[int], float], flatter: Callable[[int], float]) 
     Parameters
     ----------
     steeper, flatter : callable
-        Cost as a function of n. After the first n at which `steeper` is not the smaller
-        one, it must stay so.
+        Cost as a function of n. Once `steeper` costs at least as much, it must do so for
+        every larger n.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def crossover(steeper: Callable[[int], float], flatter: Callable[[int], float]) 
     Raises
     ------
     ValueError
-        If `steeper` is still the smaller one at n = 2⁴⁰.
+        If `steeper` still costs less at n = 2⁴⁰.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def crossover(steeper: Callable[[int], float], flatter: Callable[[int], float]) 
                 "crossover: expected the first cost to overtake the second below n = 2⁴⁰, "
                 "got a smaller one throughout; is it the steeper of the two?"
             )
-    low = high // 2  # below: still smaller, or 0
+    low = high // 2  # steeper(below) is smaller, or below is 0
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if steeper(middle) < flatter(middle) else (low, middle)
@@ -276,24 +276,24 @@ def seconds_in_turns(
 ) -> dict[str, float]:
     """Return the time that each function takes.
 
-    Every round calls all of them, one after the other. So what disturbs the computer for a
-    while disturbs all alike, and their ratio can be trusted further than their times.
+    Every round calls all of them, one after the other. A temporary disturbance of the computer
+    then affects all of them alike, so that their ratio is more reliable than their times.
 
     Parameters
     ----------
     functions : mapping of str to callable
-        Called without arguments, once before the clock runs.
+        Called without arguments; the first call is not timed.
     repeats : int
         Number of rounds, at least 1.
     of : callable
-        Makes one number of a function's times. Default: their median. What disturbs a
-        computer only adds time, so on a busy one ``min`` comes nearest to what a call costs.
+        Reduces the times of a function to one number. Default: their median. Disturbances
+        only add time, so on a busy computer ``min`` comes nearest to the true cost of a call.
     in_a_row : int
         Timed calls of one function in each round, at least 1.
     pause : float
-        Seconds to wait before a function's turn. Threads of BLAS and PyTorch stay busy for
-        some milliseconds after they have finished, which would slow whatever is timed next.
-        They have fallen asleep after it, so an untimed call wakes them.
+        Seconds to wait before a function's turn. Threads of BLAS and PyTorch keep a core busy
+        for some milliseconds after their work, which would slow the next function. After the
+        pause they are asleep, so an untimed call wakes them first.
 
     Returns
     -------
@@ -332,17 +332,17 @@ def seconds_in_turns(
 
 
 def peak_extra_bytes(function: Callable[[], object]) -> int:
-    """Return how much memory `function` holds at its peak, beyond what was held before.
+    """Return the peak memory that `function` needs in addition to what was allocated before.
 
     Parameters
     ----------
     function : callable
-        Called once, without arguments. What it returns counts too.
+        Called once, without arguments. Its return value counts too.
 
     Returns
     -------
     int
-        What Python and NumPy allocate; memory that other libraries manage is not seen.
+        Bytes allocated by Python and NumPy; memory of other libraries is not counted.
 
     Examples
     --------
@@ -376,7 +376,7 @@ def loglog_slope(x: ArrayLike, y: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If `x` and `y` are not rows of the same length, or hold a number that is not positive.
+        If `x` and `y` are not rows of the same length, or contain a number that is not positive.
 
     Examples
     --------
@@ -393,5 +393,5 @@ def loglog_slope(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def _product(n: int, d: int, m: int) -> int:
-    """Operations of an (n, d) times a (d, m) matrix."""
+    """Return the operations of an (n, d) times a (d, m) matrix."""
     return 2 * n * d * m

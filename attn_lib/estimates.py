@@ -1,4 +1,4 @@
-"""How far a number measured on a random sample can be trusted."""
+"""Estimates from random samples, with their standard errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of_mean(cls, sample: ArrayLike) -> Estimate:
-        """Estimate the mean of what `sample` was drawn from; of booleans, the share of True.
+        """Estimate the mean of the distribution of `sample`; for booleans, the share of True.
 
         Parameters
         ----------
@@ -55,11 +55,11 @@ class Estimate(NamedTuple):
 
     @classmethod
     def of_median(cls, sample: ArrayLike) -> Estimate:
-        r"""Estimate the median of what `sample` was drawn from.
+        r"""Estimate the median of the distribution of `sample`.
 
         The number of draws below the true median has standard deviation
-        :math:`\sqrt{n}/2`. So the draws that stand that far to either side of the middle of
-        the sorted sample bracket it by one standard error.
+        :math:`\sqrt{n}/2`. So the draws that many places to either side of the middle of the
+        sorted sample bound the median by one standard error.
 
         Parameters
         ----------
@@ -157,14 +157,14 @@ def score_matrix_noise(d_k: int, n_q: int, n_k: int) -> float:
 
 
 def rejected_share(tolerance: float, noise: float) -> float:
-    """Return how often a check with this relative tolerance rejects a right variance.
+    """Return the share of right measurements that a check with this relative tolerance rejects.
 
     Parameters
     ----------
     tolerance : float
         The largest relative difference that passes, 0.05 for 5 percent.
     noise : float
-        Relative standard deviation of what is measured, taken as normal; positive.
+        Relative standard deviation of the measurement, assumed to be normal; positive.
 
     Returns
     -------

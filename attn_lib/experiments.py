@@ -1,9 +1,9 @@
 """Experiments on random scores: how they spread, and what softmax then does to them.
 
-Queries and keys are drawn at random: independent, mean 0 and variance 1, normal unless
-said otherwise. That is a network before training, not after it. Everything takes `rng`, a
-`numpy.random.Generator` or a whole number to seed one, so that every figure can be computed
-again. `attn_lib.estimates` says how far to trust what is measured.
+Queries and keys are random: independent entries with mean 0 and variance 1, normal unless
+stated otherwise. This models a network before training, not after. Every function takes
+`rng`, a `numpy.random.Generator` or a whole number to seed one, so that every figure can be
+reproduced. `attn_lib.estimates` gives the measured numbers standard errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from attn_lib.softmax import softmax, softmax_backward, softmax_jacobian_norm
 Distribution = Literal["normal", "uniform", "q=k"]
 Seed = np.random.Generator | int
 
-#: Random numbers in one array, 4 MB of float64, so that no experiment fills the memory.
+#: Random numbers drawn at a time: 4 MB of float64, so that no experiment fills the memory.
 _CHUNK = 500_000
 
 
@@ -39,8 +39,8 @@ def score_samples(
         Number of pairs, at least 1.
     rng : numpy.random.Generator or int
     distribution : {"normal", "uniform", "q=k"}
-        What the entries are: normal with mean 0 and variance 1; uniform between 0 and 1,
-        so that their mean is not 0; or normal with every key equal to its query, so that
+        Distribution of the entries: normal with mean 0 and variance 1; uniform between 0 and
+        1, so that their mean is not 0; or normal with every key equal to its query, so that
         the two are not independent.
 
     Returns
@@ -51,7 +51,7 @@ def score_samples(
     Raises
     ------
     ValueError
-        If a size is not a whole number of at least 1, or the distribution is none of the three.
+        If a size is not a whole number of at least 1, or there is no such distribution.
 
     Examples
     --------
@@ -99,8 +99,8 @@ def score_variance(
     Returns
     -------
     Estimate
-        The standard error is measured too: how much the squared distances from the mean,
-        of which the variance is the average, scatter themselves.
+        The standard error is measured too, from the scatter of the squared deviations, whose
+        average is the variance.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def largest_weights(
     scale : float, optional
         Factor on the raw scores. Default ``1 / sqrt(d_k)``; 1 leaves them raw.
     n_rows : int
-        Number of rows, at least 1; each has a query and keys of its own.
+        Number of rows, at least 1; each has a different query and different keys.
     rng : numpy.random.Generator or int
 
     Returns
@@ -189,11 +189,11 @@ def largest_weights(
 def jacobian_norms(
     n_k: int, d_k: int, *, scale: float | None = None, n_rows: int = 4000, rng: Seed
 ) -> NDArray[np.float64]:
-    r"""Return how strongly softmax passes changes of the scores on, row by row.
+    r"""Return how strongly the weights react to changes of the scores, row by row.
 
     That is the Frobenius norm of :math:`\partial w_i / \partial s_j`; 0 means that no
-    gradient gets through. Look at the whole distribution: unscaled scores of a large `d_k`
-    make some rows dead and leave others livelier than scaled scores do.
+    gradient gets through. Look at the whole distribution: with a large `d_k`, unscaled scores
+    give some rows a norm near 0, and others a larger norm than scaled scores do.
 
     Parameters
     ----------
@@ -225,9 +225,9 @@ def query_gradient_norms(
 ) -> NDArray[np.float64]:
     r"""Return the length of the gradient that reaches the query, row by row.
 
-    The gradient :math:`g` that arrives at the weights is a random direction of length 1.
-    Behind softmax it is :math:`u = J g`, at the query :math:`c\, K^T u`, with the scale
-    :math:`c`: scaling the scores also scales their gradient.
+    The gradient at the weights, :math:`g`, is a random direction of length 1. At the scaled
+    scores it is :math:`u = J g`, and at the query :math:`c\, K^T u`, where :math:`c` is the
+    scale: scaling the scores also scales their gradient.
 
     Parameters
     ----------
@@ -255,8 +255,9 @@ def query_gradient_norms(
         g = rng.standard_normal(scores.shape)
         g /= np.linalg.norm(g, axis=-1, keepdims=True)
         u = softmax_backward(weights, g)
-        # Along q the keys are scores/|q|, known already. Across it they are still free, so
-        # their mixture by u has d_k - 1 normal entries of standard deviation |u|.
+        # Along q, the components of the keys are scores/|q|, which are drawn already. The other
+        # d_k - 1 are independent of the scores, so in u @ k they are normal with standard
+        # deviation |u|.
         along = (scores * u).sum(axis=-1) / q_norm
         across = (u**2).sum(axis=-1) * (rng.chisquare(d_k - 1, len(u)) if d_k > 1 else 0)
         norms.append(_scale(scale, d_k) * np.sqrt(along**2 + across))
@@ -268,8 +269,8 @@ def cross_entropy_gradient_norms(
 ) -> NDArray[np.float64]:
     r"""Return the length of the gradient of cross-entropy taken directly on the scores.
 
-    It is :math:`w - y`, with the right answer :math:`y` at a random key: the probability
-    put on wrong answers pulls, however sharp softmax is.
+    It is :math:`w - y`, where :math:`y` is 1 at a random key, the right answer: weight on wrong
+    keys gives a gradient however sharp softmax is.
 
     Parameters
     ----------
@@ -279,7 +280,7 @@ def cross_entropy_gradient_norms(
     Returns
     -------
     ndarray of float64, shape (n_rows,)
-        Between 0, right and certain, and √2, wrong and certain.
+        From 0 (all weight on the right key) to √2 (all weight on a wrong key).
 
     Raises
     ------
@@ -293,7 +294,7 @@ def cross_entropy_gradient_norms(
     """
     norms = []
     for weights in weight_rows(n_k, d_k, scale=scale, n_rows=n_rows, rng=rng):
-        weights[:, 0] -= 1  # the keys are alike, so any one may be the right answer
+        weights[:, 0] -= 1  # all keys are distributed alike, so any may be the right answer
         norms.append(np.linalg.norm(weights, axis=-1))
     return np.concatenate(norms)
 
@@ -327,7 +328,7 @@ def largest_scores(n_k: int, d_k: int, *, n_rows: int = 3000, rng: Seed) -> NDAr
 def overflows(
     n_k: int, d_k: int, *, dtype: DTypeLike = np.float32, n_rows: int = 3000, rng: Seed
 ) -> NDArray[np.bool_]:
-    """Return in which rows softmax fails if the largest score is not subtracted first.
+    """Return which rows overflow in softmax if the largest score is not subtracted first.
 
     Parameters
     ----------
@@ -363,7 +364,7 @@ def overflows(
 def _score_rows(
     n_k: int, d_k: int, n_rows: int, rng: Seed
 ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Yield the lengths of some queries and their raw scores with keys of their own.
+    """Yield the lengths of some queries and their raw scores with different random keys.
 
     The score of a given query with a standard normal key is a sum of normal numbers, itself
     normal with mean 0 and standard deviation |q|. So it is drawn at once, as |q| times a

@@ -25,9 +25,9 @@ def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArra
     n_q, n_k : int
         Number of queries and keys, 0 or more.
     alignment : {"top-left", "bottom-right"}
-        What "later" means when ``n_q != n_k``. ``"top-left"``: query i and key i stand at
-        the same position, as in PyTorch's ``is_causal``. ``"bottom-right"``: the last query
-        and the last key do, as in decoding with a cache of earlier keys. The two agree
+        What "later" means when ``n_q != n_k``. ``"top-left"``: query i and key i are at the
+        same position, as in PyTorch's ``is_causal``. ``"bottom-right"``: the last query and
+        the last key are, as in decoding with a cache of earlier keys. Both give the same mask
         when ``n_q == n_k``.
 
     Returns
@@ -59,7 +59,7 @@ def sliding_window_mask(
 ) -> NDArray[np.bool_]:
     """Return the mask that lets every query see only keys near its own position.
 
-    Query i stands at position ``i + offset`` among the keys. It may attend to the key at
+    Query i has the position ``i + offset`` among the keys. It may attend to the key at
     that position, to `left` keys before it and to `right` keys after it.
 
     Parameters
@@ -74,7 +74,7 @@ def sliding_window_mask(
     offset : array_like of int, shape (...)
         Position of the first query among the keys; one for all sequences, or one for each
         sequence of a batch. 0 is `causal_mask`'s ``"top-left"``, ``n_k - n_q`` its
-        ``"bottom-right"``. With a cache it is the number of keys cached before.
+        ``"bottom-right"``. With a cache it is the number of keys in the cache.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def sliding_window_mask(
 
 
 def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
-    """Return the mask that hides the padding behind each sequence of a batch.
+    """Return the mask that hides the padding after each sequence of a batch.
 
     Parameters
     ----------
@@ -128,8 +128,8 @@ def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
     Returns
     -------
     ndarray of bool, shape (..., 1, n_k)
-        True where the key is a real position. The axis of length 1 stands for the
-        queries: padding is a property of the key, so every query sees the same mask.
+        True where the key is a real position. The axis of length 1 broadcasts over the
+        queries: padding is a property of the key, so it is the same for every query.
 
     Raises
     ------
@@ -195,10 +195,10 @@ def combine_masks(*masks: ArrayLike) -> NDArray[np.bool_]:
 
 
 def allowed_from_blocked(blocked: ArrayLike) -> NDArray[np.bool_]:
-    """Return a mask in this course's convention from one that says True where *blocked*.
+    """Convert a mask that is True where *blocked* to the convention of this course.
 
-    PyTorch's ``key_padding_mask`` and the ``attn_mask`` of its ``MultiheadAttention`` say
-    True where attention is not allowed.
+    PyTorch's ``key_padding_mask`` and the ``attn_mask`` of its ``MultiheadAttention`` are True
+    where attention is not allowed.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def additive_mask(allowed: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[
     allowed : array_like of bool, any shape
         True where attention is allowed.
     dtype : floating-point dtype
-        Type of the result, best that of the scores.
+        Type of the result, ideally the same as that of the scores.
 
     Returns
     -------

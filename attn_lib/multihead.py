@@ -19,7 +19,7 @@ class MultiHeadTrace(NamedTuple):
     q: NDArray[np.floating]  #: x @ w_q, split; shape (..., n_heads, n_q, d_k)
     k: NDArray[np.floating]  #: context @ w_k, split; shape (..., n_heads, n_k, d_k)
     v: NDArray[np.floating]  #: context @ w_v, split; shape (..., n_heads, n_k, d_v)
-    heads: AttentionTrace  #: of all heads at once: its leading axes are (..., n_heads)
+    heads: AttentionTrace  #: of all heads together: its leading axes are (..., n_heads)
     merged: NDArray[np.floating]  #: the heads' outputs side by side; (..., n_q, n_heads·d_v)
     output: NDArray[np.floating]  #: merged @ w_o, shape (..., n_q, d_out)
 
@@ -38,8 +38,8 @@ def split_heads(x: ArrayLike, n_heads: int) -> NDArray[np.floating]:
     Returns
     -------
     ndarray, shape (..., n_heads, n, d)
-        The heads stand before the positions, so that each head is a matrix of its own for
-        ``@``. It may share memory with `x`.
+        The axis of heads comes before that of positions, so that ``@`` treats each head as a
+        separate matrix. The result may share memory with `x`.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def split_heads(x: ArrayLike, n_heads: int) -> NDArray[np.floating]:
 
 
 def merge_heads(x: ArrayLike) -> NDArray[np.floating]:
-    """Return the heads' vectors side by side again: the inverse of `split_heads`.
+    """Concatenate the vectors of all heads at each position: the inverse of `split_heads`.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def multi_head_attention(
 ) -> NDArray[np.floating] | MultiHeadTrace:
     r"""Return :math:`\mathrm{Concat}(\mathrm{head}_1, \dots, \mathrm{head}_H)\, W^O`.
 
-    Head h attends with projections of its own,
+    Head h attends with separate projections,
     :math:`\mathrm{head}_h = \mathrm{Attention}(x W^Q_h, c W^K_h, c W^V_h)`, where
     :math:`c` is the context. The matrices of all heads stand side by side in `w_q`, `w_k`
     and `w_v`. There are no biases, as in the paper; many libraries add them.

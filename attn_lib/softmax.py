@@ -1,4 +1,4 @@
-"""Softmax: turn a row of scores into a row of weights. Its logarithm and its derivative."""
+"""Softmax, which turns a row of scores into weights, with its logarithm and derivative."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from attn_lib._arrays import as_float_array, read_arrays, working_dtype
 def softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating]:
     """Return ``exp(scores) / sum(exp(scores))`` along `axis`, computed without overflow.
 
-    The largest score is subtracted before exponentiating. That changes nothing in the
-    result, because softmax only sees differences, and keeps ``exp`` in range.
+    The largest score is subtracted before exponentiating. This keeps ``exp`` in range and does
+    not change the result, because softmax depends only on differences of scores.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ def log_sum_exp(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating] | np.
 def log_softmax(scores: ArrayLike, axis: int = -1) -> NDArray[np.floating]:
     """Return the logarithm of `softmax`, without taking the logarithm of a weight.
 
-    A weight too small for its float type is 0 and its logarithm is lost. Here it is the
-    score less `log_sum_exp`, which stays exact: the form a cross-entropy needs.
+    A weight too small for its float type is 0, and its logarithm would be ``-inf``. The score
+    minus `log_sum_exp` does not have this problem, so cross-entropy is computed from it.
 
     Parameters
     ----------
@@ -175,11 +175,11 @@ def softmax_jacobian(weights: ArrayLike) -> NDArray[np.floating]:
 
 
 def softmax_backward(weights: ArrayLike, grad_weights: ArrayLike) -> NDArray[np.floating]:
-    r"""Return the gradient at the scores, given the weights and the gradient at them.
+    r"""Return the gradient at the scores, given the weights and the gradient at the weights.
 
     :math:`\partial L / \partial s_j = w_j (g_j - \sum_i w_i g_i)`: `softmax_jacobian` times
-    :math:`g`, without building the matrix. Only how far a gradient stands from the weighted
-    mean of its row is passed on.
+    :math:`g`, without building the matrix. Only the difference between a gradient and the
+    weighted mean of its row is passed on.
 
     Parameters
     ----------
@@ -264,8 +264,8 @@ def softmax_jacobian_norm(weights: ArrayLike) -> NDArray[np.floating] | np.float
     array([0.433, 0.   ])
     """
     w, dtype = _read_weights(weights, "softmax_jacobian_norm")
-    # The last form subtracts nearly equal numbers when one weight is close to 1. The first
-    # does not; its pairs are counted once, each weight with those before it, and doubled.
+    # The last form subtracts nearly equal numbers when one weight is close to 1; the first does
+    # not. Each of its pairs is summed once, a weight with those before it, then doubled.
     squares = w * w
     before = squares.cumsum(axis=-1)[..., :-1]  # entry i: sum of squares 0 … i
     diagonal = (squares * (1 - w) ** 2).sum(axis=-1)
@@ -276,13 +276,13 @@ def softmax_jacobian_norm(weights: ArrayLike) -> NDArray[np.floating] | np.float
 def _shift(
     scores: NDArray[np.floating], axis: int
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
-    """Return each row's largest score, and the scores less it; a row of -inf stays -inf."""
+    """Return each row's largest score, and the scores minus it; a row of -inf stays -inf."""
     row_max = scores.max(axis=axis, keepdims=True, initial=-np.inf)
     return row_max, scores - np.where(np.isneginf(row_max), 0, row_max)
 
 
 def _row_sum(exponentials: NDArray[np.floating], axis: int) -> NDArray[np.floating]:
-    """Return each row's sum, or 1 where it is 0, to divide by or take the logarithm of."""
+    """Return each row's sum, or 1 if it is 0, so that dividing and taking the log are safe."""
     row_sum = exponentials.sum(axis=axis, keepdims=True)
     return np.where(row_sum == 0, 1, row_sum)
 
@@ -290,7 +290,7 @@ def _row_sum(exponentials: NDArray[np.floating], axis: int) -> NDArray[np.floati
 def _read(
     values: ArrayLike, name: str, function: str, axis: int
 ) -> tuple[NDArray[np.floating], np.dtype]:
-    """Return the values in a type to compute in, and the type to return."""
+    """Return the values in the type to compute in, and the type of the result."""
     array = as_float_array(values, name)
     if not -array.ndim <= axis < array.ndim:
         raise ValueError(

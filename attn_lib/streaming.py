@@ -1,12 +1,12 @@
 """Attention in blocks: the same numbers as the dense form, without its n_q × n_k weights.
 
-Each block of keys adds to a running sum of exponentials and a running mixture of values, and
-only their ratio is kept at the end. Two things keep the exponentials in range:
+Each block of keys adds to a running sum of exponentials and a running mixture of values; the
+output is their ratio at the end. There are two ways to keep the exponentials in range:
 
-- When no score can be large, they are taken as they are. By the Cauchy-Schwarz inequality
-  ``|q·k| ≤ ‖q‖‖k‖``, so the longest query and the longest key bound every score.
-- Otherwise each row carries the largest score seen so far, and what was summed before a
-  larger one came is rescaled (the online softmax).
+- If no score can be large, nothing is subtracted from the scores. By the Cauchy-Schwarz
+  inequality ``|q·k| ≤ ‖q‖‖k‖``, so the longest query and the longest key bound every score.
+- Otherwise each row keeps the largest score so far. When a larger one comes, the running sum
+  and mixture are rescaled (the online softmax).
 
 Blocks of queries do not depend on each other and run on all cores.
 
@@ -36,20 +36,21 @@ Array = NDArray[np.floating]
 Heads = tuple[int | slice, ...]  # one index for each batch axis, a slice for the last
 Task = tuple[Heads, slice]
 
-# exp(±40) is about 10^±17. With up to 10^6 keys and values up to 10^15 in size, sums of such
-# terms stay below float32's 3·10^38, and terms of values down to 10^-15 above its 10^-38.
-LARGEST_BARE_SCORE = 40.0
+# exp(±40) is about 10^±17. With up to 10^6 keys and values of a size up to 10^15, sums of such
+# terms stay below the largest float32, 3·10^38. With values down to 10^-15, the terms stay above
+# the smallest, 10^-38.
+MAX_BARE_SCORE = 40.0
 BARE_VALUES = (1e-15, 1e15)
-# Finding the longest query and key pays when each is compared with many others.
-FEWEST_QUERIES_FOR_A_BOUND = 64
-# OpenBLAS has a way of its own for small matrices, and it is fastest where none is transposed:
-# then a copy of the keys pays.
+# Finding the longest query and key is worth its cost only if each key meets many queries.
+MIN_QUERIES_FOR_A_BOUND = 64
+# OpenBLAS has special code for small matrices, which is fastest if neither is transposed. For
+# those products a transposed copy of the keys is worth its cost.
 MAX_SMALL_PRODUCT = 10**6  # multiplications
-FEWEST_QUERIES_FOR_A_COPY = 64
+MIN_QUERIES_FOR_A_COPY = 64
 
 
 class BlockSizes(NamedTuple):
-    """How many queries and keys are compared at a time; few queries leave room for more keys."""
+    """Number of queries and of keys in a block; with fewer queries, a block takes more keys."""
 
     queries: int
     keys: int
@@ -104,8 +105,8 @@ def stream(
     output = np.empty((*batch, n_q, d_v), q.dtype)
     filled_in = _without_ones(output)
     *outer, n_heads = filled_in.shape[:-2]
-    # A task costs some overhead: few queries take more keys at a time, and short sequences
-    # are taken several at a time, by all tasks as many.
+    # Each task has some overhead. So with few queries a block takes more keys, and with short
+    # sequences a task takes several heads, about equally many in each task.
     room = blocks.queries * blocks.keys
     rows = max(1, min(blocks.queries, n_q))
     keys = max(1, min(room // rows, n_k))
@@ -126,7 +127,7 @@ def stream(
         call.attend,
         [
             ((*index, slice(head, head + heads)), slice(first, min(first + rows, n_q)))
-            # Last queries first: under a causal mask they have the most keys.
+            # The last queries come first, because under a causal mask they have the most keys.
             for first in reversed(range(0, n_q, rows))
             for index in np.ndindex(*outer)
             for head in range(0, n_heads, heads)
@@ -137,7 +138,7 @@ def stream(
 
 @dataclass(frozen=True)
 class _Call:
-    """The inputs of one call, spread to the same batch axes, and the output it fills in."""
+    """The inputs of one call, broadcast to the same batch axes, and the output to fill in."""
 
     q: Array  #: (..., H, n_q, d_k)
     k: Array  #: (..., H, n_k, d_k)
@@ -184,7 +185,7 @@ class _Call:
                 row_sum *= rescale
                 if first > 0:
                     output *= rescale
-            # Faster than a sum.
+            # Faster than `sum`.
             row_sum += exponentials @ np.ones((keys.stop - first, 1), q.dtype)
             v = self.v[*heads, keys]  # (H, key_block, d_v)
             if first == 0:
@@ -198,11 +199,11 @@ class _Call:
         output /= row_sum
 
     def compare(self, q: Array, heads: Heads, keys: slice) -> Array:
-        """Return the scores of a block, in memory that this thread uses again for the next."""
+        """Return the scores of a block, in memory that this thread reuses for the next block."""
         k = self.k[*heads, keys].swapaxes(-1, -2)  # (H, d_k, key_block)
         scores = _memory("scores", (*q.shape[:2], k.shape[-1]), q.dtype)
         n, d_k = q.shape[-2:]
-        if n >= FEWEST_QUERIES_FOR_A_COPY and n * d_k * k.shape[-1] <= MAX_SMALL_PRODUCT:
+        if n >= MIN_QUERIES_FOR_A_COPY and n * d_k * k.shape[-1] <= MAX_SMALL_PRODUCT:
             copy = _memory("k", k.shape, q.dtype)
             np.copyto(copy, k)
             k = copy
@@ -210,36 +211,36 @@ class _Call:
 
     def exponentials_are_safe(self, q: Array, heads: Heads) -> bool:
         """Whether no exponential of a score, and no sum of them, can leave float32's range."""
-        if self.q.shape[-2] < FEWEST_QUERIES_FOR_A_BOUND or self.softcap is not None:
+        if self.q.shape[-2] < MIN_QUERIES_FOR_A_BOUND or self.softcap is not None:
             return False
         if self.mask is not None and self.mask.dtype.kind != "b":
             return False
         group = heads[-1]
         assert isinstance(group, slice)  # which is hashable from Python 3.12 on
         name = (*heads[:-1], group.start)
-        if name not in self.bounds:  # two threads may find so, and compute the same
+        if name not in self.bounds:  # if two threads get here, both compute the same number
             self.bounds[name] = self.longest_query(heads)
         return _longest(q) <= self.bounds[name]
 
     def longest_query(self, heads: Heads) -> float:
-        """Return the length up to which queries have no large scores; -1 if values forbid it."""
+        """Return the largest length of a query with safe scores; -1 if the values are not safe."""
         v = self.v[*heads, :]
         largest_value = max(float(v.max(initial=0)), -float(v.min(initial=0)))
         low, high = BARE_VALUES
         if not (largest_value == 0 or low <= largest_value <= high):
             return -1.0
         longest_key = _longest(self.k[*heads, :])
-        return LARGEST_BARE_SCORE / longest_key if longest_key else math.inf
+        return MAX_BARE_SCORE / longest_key if longest_key else math.inf
 
     def masks(
         self, heads: Heads, queries: slice, keys: slice
     ) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield what masks a block of scores, each with the keys of the block that it is for."""
+        """Yield each mask of a block of scores, with the keys of the block that it applies to."""
         if self.mask is not None:
             yield slice(None), self.mask[*heads, queries, keys]
         if self.causal_offset is not None:
             offset = queries.start + self.causal_offset - keys.start
-            mixed = max(0, offset)  # the whole block of queries may see the keys before
+            mixed = max(0, offset)  # every query of the block may see the keys before this one
             n_q, n_k = queries.stop - queries.start, keys.stop - keys.start - mixed
             if n_k > 1 or offset < 0:
                 window = (n_q, n_k, offset - mixed)
@@ -250,12 +251,12 @@ class _Call:
                 yield slice(mixed, None), self.causal_masks[window]
 
 
-#: Each thread's memory, used again for every block and every call.
+#: Memory of each thread, reused for every block and every call.
 _of_thread = threading.local()
 
 
 def _memory(name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
-    """Return this thread's array of that name, with whatever was left in it."""
+    """Return this thread's array of that name, whose entries are left from its last use."""
     size = math.prod(shape) * dtype.itemsize
     memory = getattr(_of_thread, name, None)
     if memory is None or memory.size < size:
@@ -265,12 +266,12 @@ def _memory(name: str, shape: tuple[int, ...], dtype: np.dtype) -> Array:
 
 
 def _spread(array: NDArray[Any], batch: tuple[int, ...]) -> NDArray[Any]:
-    """Give an array all batch axes, as a view that cannot be written to."""
+    """Broadcast an array to all batch axes, as a read-only view."""
     return _without_ones(np.broadcast_to(array, (*batch, *array.shape[-2:])))
 
 
 def _without_ones(array: NDArray[Any]) -> NDArray[Any]:
-    """Leave out the batch axes of length 1, so that short sequences can share a block."""
+    """Remove the batch axes of length 1, so that short sequences can share a block."""
     ones = tuple(axis for axis, length in enumerate(array.shape[:-2]) if length == 1)
     array = np.squeeze(array, axis=ones)
     return array if array.ndim > 2 else array[None]

@@ -1,9 +1,9 @@
 """A lookup learned by gradient descent: what the scale of the scores does to training.
 
-One attention layer has as many queries as keys, all free to move. Each key hands over its own
-label, a one-hot value, and each query has to find the key of its own number. So the output
-is the weights themselves and should become the identity matrix. Nothing is drawn at random
-but the first queries and keys: runs differ by their start alone.
+One attention layer has as many queries as keys, and learns all of them. Key i has the i-th
+one-hot vector as its value, and query i has to find key i. So the output equals the weights, and
+should become the identity matrix. Only the initial queries and keys are random: trainings with
+different seeds differ only in their start.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Loss = Literal["squared", "cross-entropy"]
 
 
 class Training(NamedTuple):
-    """What became of each start at each learning rate."""
+    """The result of training, for each start at each learning rate."""
 
     rates: NDArray[np.float64]  #: shape (rates,)
     losses: NDArray[np.float64]  #: before each step and after the last; (rates, seeds, steps + 1)
@@ -50,16 +50,16 @@ def train_lookup(
     squared distance :math:`|w - y|^2` has the gradient :math:`J (w - y)` at the scores,
     cross-entropy :math:`w - y`: only the first passes through the Jacobian of softmax.
 
-    For plain gradient descent a scale :math:`c` at the rate :math:`\eta` is the same as no
+    For plain gradient descent, a scale :math:`c` at the rate :math:`\eta` is equivalent to no
     scale, a start :math:`\sqrt c` times as large and the rate :math:`c\,\eta`. So compare
-    scales each at a rate that suits it.
+    scales at the rate that suits each of them.
 
     Parameters
     ----------
     rates : sequence of float
         Learning rates, positive.
     seeds : sequence of int
-        One for each start: all queries and keys are standard normal.
+        One for each start, whose queries and keys are standard normal.
     n : int
         Number of queries and of keys, at least 1.
     d_k : int
@@ -67,9 +67,9 @@ def train_lookup(
     scale : float, optional
         Factor on the raw scores. Default ``1 / sqrt(d_k)``; 1 leaves them raw.
     steps : int
-        Number of steps, at least 1; each goes down the loss summed over the queries.
+        Number of steps, at least 1. Each follows the gradient of the loss summed over queries.
     loss : {"squared", "cross-entropy"}
-        What is made small. The losses returned are half the squared distance, averaged over
+        The loss to minimise. The returned losses are half the squared distance, averaged over
         the queries, in both cases.
 
     Returns
@@ -104,13 +104,13 @@ def train_lookup(
     step = c * tried[:, None, None, None]
     losses = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(steps + 1):  # what the last update gives is not looked at
+        for _ in range(steps + 1):  # the last update is not evaluated
             weights = softmax(c * (q @ k.swapaxes(-1, -2)))  # (rates, seeds, n, n)
             error = weights - np.eye(n)
             losses.append(0.5 * (error**2).sum(axis=-1).mean(axis=-1))
             d_scores = softmax_backward(weights, error) if loss == "squared" else error
-            # Kept in float32, queries and keys lose the digits of float64 in which machines
-            # differ. Some runs are chaotic, and would make other losses of other last digits.
+            # Rounding queries and keys to float32 removes the last digits of float64, in which
+            # machines differ. Some trainings are chaotic, and would amplify such differences.
             q, k = (
                 (old - step * slope).astype(np.float32).astype(float)
                 for old, slope in ((q, d_scores @ k), (k, d_scores.swapaxes(-1, -2) @ q))

@@ -96,15 +96,16 @@ def side_by_side(folder: Path, submissions: int) -> str:
     header = [
         *("assignment", "submissions", "stock, s", "ours, s", "stock ÷ ours"),
         *("one worker ÷ two", "ours, CPU s each", "stock, CPU s each"),
-        *("largest process of ours, MiB", "gradebook rows that differ"),
+        *("our largest process, MiB", "gradebook rows that differ"),
     ]
     together = totals["stock"] / totals["ours"]
     return (
-        f"# Grading beside stock nbgrader\n\nWritten by `benchmarks/grading.py --write`. From the "
-        "start of the command to its end, isolation on.\n\n"
+        "# Grading time compared with stock nbgrader\n\n"
+        "Written by `benchmarks/grading.py --write`. Times are from the start of the command to "
+        "its end; isolation is on.\n\n"
         f"- Date: {date.today().isoformat()}\n- Cores: {CORES}, {platform.machine()}\n"
         f"- Python: {platform.python_version()}\n\n{table(header, rows)}\n\n"
-        f"Together stock takes {together:.1f} times as long.\n\n"
+        f"In total, stock nbgrader takes {together:.1f} times as long.\n\n"
         f"## Where the time of one submission goes\n\n{where_the_time_goes()}\n"
     )
 
@@ -133,7 +134,7 @@ def where_the_time_goes() -> str:
     from grader.judging.assignment_source import read_source
     from grader.judging.judge import judge_submission
     from grader.sandbox.inside.limits import Limits
-    from grader.sandbox.warm_process import Sandbox
+    from grader.sandbox.sandbox import Sandbox
     from grader.submission import repair
 
     source = (ROOT / "solutions/dot-products/dot-products.ipynb").read_bytes()
@@ -148,12 +149,12 @@ def where_the_time_goes() -> str:
             judge_submission(source, source, sandbox=sandbox, **options)
 
         steps = {
-            "one submission, whole": judged,
-            "of it: read and repair": lambda: repair(source, read_source(source).stub),
-            "of it: a fresh session": lambda: sandbox.session().kill(),
+            "one submission in total": judged,
+            "including: read and repair": lambda: repair(source, read_source(source).stub),
+            "including: start a session": lambda: sandbox.session().kill(),
         }
         rows = [[name, f"{1000 * median_of(step):.0f}"] for name, step in steps.items()]
-    rows.append(["once for each worker: the warm process", f"{1000 * warm:.0f}"])
+    rows.append(["once per worker: start the warm process", f"{1000 * warm:.0f}"])
     return table(["step", "ms"], rows)
 
 

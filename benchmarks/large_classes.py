@@ -69,15 +69,15 @@ def killed_half_way(folder: Path, number: int) -> str:
     second = Watched(folder, halves).until_done()
     same = set(gradebook(whole)) == set(gradebook(halves)) and notebooks(whole) == notebooks(halves)
     rows = [
-        ["left alone", alone.done, *alone.row()],
+        ["uninterrupted", alone.done, *alone.row()],
         ["until SIGKILL", first.done, *first.row()],
-        ["given again", second.done, *second.row()],
+        ["resumed", second.done, *second.row()],
     ]
     return (
         f"## {number} submissions, killed half-way\n\n"
-        f"{table(['run', 'graded in it', *Watched.HEADER], rows)}\n\n"
-        f"When it was killed, {before} of {len(gradebook(whole))} grades were in the gradebook. In "
-        f"the end gradebook and graded notebooks are {'the same' if same else 'NOT THE SAME'}."
+        f"{table(['run', 'graded in this run', *Watched.HEADER], rows)}\n\n"
+        f"When it was killed, {before} of {len(gradebook(whole))} grades were in the gradebook. At "
+        f"the end, gradebook and graded notebooks are {'the same' if same else 'NOT THE SAME'}."
     )
 
 
@@ -110,7 +110,7 @@ class Watched:
     """A running command, with its progress and its memory."""
 
     HEADER = (
-        *("seconds", "ms each", "status", "most memory, MiB", "largest process, MiB"),
+        *("seconds", "ms each", "status", "peak memory, MiB", "largest process, MiB"),
         *("after 10 %, MiB", "after 90 %, MiB"),
     )
 

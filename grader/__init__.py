@@ -1,17 +1,18 @@
 """The instructor's side of the exercises: release them, grade a class, report on it.
 
-One room for each reason to change, the lower ones first. A room uses those above it in this list.
+Each of these rooms uses only those above it in the list.
 
-- `submission`: found, read and repaired.
+- `submission`: find, read and repair a submission.
 - `sandbox`: where learners' code runs.
-- `judging`: the instructor's tests on a learner's answers.
-- `nbgrader_hooks`: the same as steps of nbgrader's own commands.
-- `gradebook`: nbgrader's gradebook, read and written.
-- `running`: a class through workers.
+- `judging`: apply the instructor's tests to a learner's answers.
+- `nbgrader_hooks`: repair and judge as steps of nbgrader's own commands.
+- `gradebook`: read and write nbgrader's gradebook.
+- `running`: autograde a class with several workers.
 - `reporting`: feedback, exports and the report.
 - `releasing`: learners' notebooks and their archive.
 - `command_line`: ``python -m grader``.
 
-Every room may use `course`, which is nbgrader set up for this course, `files`, which writes files
-whole, and `errors`, the base of the errors that are meant for people.
+Every room may use `course`, which sets up nbgrader for this course, `files`, which writes files
+atomically, and `errors`, the base class of the errors whose messages people read. `lazy_packages`
+makes a command start faster.
 """

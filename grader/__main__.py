@@ -10,6 +10,6 @@ from grader.lazy_packages import load_lazily
 
 if __name__ == "__main__":
     load_lazily()
-    # Modules and a course's notebooks live until the end: look for garbage less often.
+    # Modules and notebooks live until the process ends, so collecting garbage often is wasted.
     gc.set_threshold(50_000, 20, 20)
     sys.exit(main())

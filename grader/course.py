@@ -1,4 +1,4 @@
-"""nbgrader set up for this course: one place that reads its configuration and runs it."""
+"""Set up nbgrader for this course: the only module that reads its configuration and calls it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from grader.errors import GraderError
 
-# The rest is imported where it is used: nbgrader takes a second, and help needs none of it.
+# Other imports stand in the functions that need them: importing nbgrader takes a second, which
+# the commands' help need not wait for.
 if TYPE_CHECKING:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
@@ -26,49 +27,49 @@ CONFIGURATION = ROOT / "nbgrader_config.py"
 
 
 class NbGraderFailed(GraderError):
-    """Raised when a step of nbgrader did not succeed; the message is its log."""
+    """Raised when a step of nbgrader fails; the message is the log of that step."""
 
 
 def assignments() -> list[str]:
-    """Return the names of all assignments that have an instructor's notebook."""
+    """Return the sorted names of all assignments that have an instructor's notebook."""
     return sorted(path.parent.name for path in SOLUTIONS.glob("*/*.ipynb"))
 
 
-def read_instructors_notebook(assignment: str) -> bytes:
-    """Return the file of an assignment in solutions/."""
+def read_solution_notebook(assignment: str) -> bytes:
+    """Return the content of an assignment's notebook in solutions/."""
     return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
 
 
-def is_asked_for(student: str, pattern: str) -> bool:
-    """Say whether a student is meant by an id, or by a pattern with ``*`` and ``?``.
+def matches_student(student: str, pattern: str) -> bool:
+    """Say whether a student's id equals the pattern or matches its ``*`` and ``?``.
 
     Examples
     --------
-    >>> is_asked_for("ada", "a*"), is_asked_for("c[1]", "c[1]"), is_asked_for("bo", "a*")
+    >>> matches_student("ada", "a*"), matches_student("c[1]", "c[1]"), matches_student("bo", "a*")
     (True, True, False)
     """
     return student == pattern or fnmatch.fnmatchcase(student, pattern)
 
 
 def graded_cells(assignment: str) -> list[str]:
-    """Return the ids of the cells that give points, in the order of the notebook."""
+    """Return the ids of the cells that are worth points, in the order of the notebook."""
     import nbformat
     from nbgrader.utils import is_grade
 
-    notebook = nbformat.reads(read_instructors_notebook(assignment).decode("utf-8"), as_version=4)
+    notebook = nbformat.reads(read_solution_notebook(assignment).decode("utf-8"), as_version=4)
     return [cell.metadata.nbgrader.grade_id for cell in notebook.cells if is_grade(cell)]
 
 
 def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
-    """Return where a student's graded notebook stands below the folder that was graded into."""
+    """Return the path of a student's graded notebook in the folder that holds the gradebook."""
     return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
 
 
-def let_alembic_be_found() -> None:
-    """Put the folder of this Python's commands on ``PATH``, if it is not there yet.
+def put_alembic_on_path() -> None:
+    """Add the folder with this Python's commands to ``PATH``, if it is not there yet.
 
-    nbgrader runs the command ``alembic`` when it makes a gradebook. It stands beside this Python,
-    whether or not the environment is activated.
+    nbgrader calls the command ``alembic`` when it creates a gradebook. That command is installed
+    next to this Python, but is on ``PATH`` only if the environment is activated.
     """
     scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
     if scripts not in path.split(os.pathsep):
@@ -76,9 +77,9 @@ def let_alembic_be_found() -> None:
 
 
 def configuration() -> Config:
-    """Return what nbgrader_config.py says, in a copy that may be changed.
+    """Return the configuration in nbgrader_config.py, as a copy that the caller may change.
 
-    The file is executed once in a process.
+    The file is executed only once in each process.
     """
     return copy.deepcopy(_executed_configuration())
 
@@ -98,12 +99,12 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     settings : mapping
         Traits of ``CourseDirectory`` to override, such as ``submitted_directory``.
     flags : Config, optional
-        More configuration on top.
+        Configuration that overrides the course's.
     """
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
-    let_alembic_be_found()
+    put_alembic_on_path()
     config = configuration()
     config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
     if flags:
@@ -111,20 +112,20 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     return NbGraderAPI(CourseDirectory(config=config), config=config)
 
 
-def run_step(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
-    """Run a step of nbgrader's programming interface.
+def do_step(step: Callable[..., Mapping[str, object]], *arguments: object) -> None:
+    """Call a method of nbgrader's programming interface.
 
     Raises
     ------
     NbGraderFailed
-        If the step says that it did not succeed.
+        If the method returns that it did not succeed.
     """
     from sqlalchemy.exc import SAWarning
 
     with warnings.catch_warnings():
-        # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added. The
-        # rows are right; the remark would stand between the lines for the teacher.
+        # nbgrader's models make SQLAlchemy 2.1 warn about the order in which rows are added. The
+        # rows are right, and the warning would only confuse the instructor.
         warnings.filterwarnings("ignore", category=SAWarning)
-        result = step(*arguments)
-    if not result["success"]:
-        raise NbGraderFailed(str(result.get("log") or result.get("error")).strip())
+        outcome = step(*arguments)
+    if not outcome["success"]:
+        raise NbGraderFailed(str(outcome.get("log") or outcome.get("error")).strip())

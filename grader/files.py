@@ -1,33 +1,42 @@
-"""Write and remove files so that nobody finds half of one."""
+"""Write files atomically, and copy and remove what belongs to a submission."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
 
-#: nbgrader notes in this file, beside a submission, when it was handed in.
+#: The file next to a submission in which nbgrader records when it was handed in.
 TIMESTAMP = "timestamp.txt"
-#: What nbgrader's exchange puts beside a submission; by the second its feedback goes back.
+#: The files that nbgrader's exchange puts next to a submission. It needs the secret to return the
+#: feedback.
 NOTES = (TIMESTAMP, "submission_secret.txt")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that whoever looks finds the old or the new one, whole."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text, encoding="utf-8", errors="backslashreplace")
-    beside.replace(path)
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file's content so that readers see either all of the old or all of the new."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+    temporary.replace(path)
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove the folder, and the one it stands in if nothing else does."""
+    """Remove a folder, and then its parent folder if that is empty."""
     if folder.exists():
         shutil.rmtree(folder)
     if folder.parent.exists() and not any(folder.parent.iterdir()):
         folder.parent.rmdir()
 
 
-def hand_on_notes(submission: Path, made: Path) -> None:
-    """Copy nbgrader's notes from a submission's folder to the folder of what is made of it."""
+def copy_notes(submission: Path, made: Path) -> None:
+    """Make the notes in the folder `made` the same as those in a submission's folder.
+
+    Parameters
+    ----------
+    submission : Path
+        The folder with a submission, where nbgrader's exchange puts `NOTES`.
+    made : Path
+        The folder with what was made from the submission: the graded notebook or the feedback.
+    """
     for name in NOTES:
         noted = submission / name
         text = noted.read_text("utf-8", "replace") if is_small_file(noted) else None
@@ -35,9 +44,9 @@ def hand_on_notes(submission: Path, made: Path) -> None:
         if text is None:
             copy.unlink(missing_ok=True)
         elif not copy.is_file() or copy.read_text("utf-8") != text:
-            write_whole(copy, text)
+            write_atomically(copy, text)
 
 
 def is_small_file(path: Path) -> bool:
-    """Say whether it is an ordinary file that holds a note: no link, no more than a KiB."""
+    """Say whether the path is an ordinary file, not a link, of less than 1 KiB."""
     return path.is_file() and not path.is_symlink() and path.stat().st_size < 1024

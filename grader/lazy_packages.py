@@ -1,9 +1,9 @@
-"""Packages that load only what is asked of them.
+"""Import packages lazily: only those of their modules that are used.
 
-``import nbgrader.utils`` first runs the ``__init__.py`` of nbgrader, which loads a web server's
-extensions: more than a second before a command does anything. After `load_lazily`, what such a file
-imports from its own package is imported when somebody asks for the name. Python 3.15 has this as
-lazy imports (PEP 810).
+``import nbgrader.utils`` first executes the ``__init__.py`` of nbgrader, which loads the extensions
+of a web server and so delays every command by more than a second. After `load_lazily`, a name that
+such a file imports from its own package is imported only when it is first used. Python 3.15 offers
+this as lazy imports (PEP 810).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-#: Packages that import all their modules, where grading needs a few of them.
+#: Packages that import all their modules although grading needs only a few of them.
 PACKAGES = (
     "nbconvert",
     "nbconvert.exporters",
@@ -31,15 +31,15 @@ PACKAGES = (
 
 
 def load_lazily(packages: Sequence[str] = PACKAGES) -> None:
-    """Have this process load these packages lazily, those that it has not loaded yet.
+    """Make later imports of these packages lazy in this process.
 
-    A package's ``__init__.py`` runs as a whole at the first name that it does not import from a
-    module of its own.
+    A package that is already imported stays as it is. The whole ``__init__.py`` of a lazy package
+    is executed when a name is first used that the file does not import from its own package.
 
     Parameters
     ----------
     packages : sequence of str
-        Full names.
+        Full names of the packages.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def load_lazily(packages: Sequence[str] = PACKAGES) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds the packages where Python finds them, and gives them a loader that waits."""
+    """Finds the packages where Python does, and wraps their loader in a lazy one."""
 
     packages: ClassVar[set[str]] = set()
 
@@ -70,7 +70,7 @@ class _Finder(MetaPathFinder):
 
 
 class _LazyLoader(Loader):
-    """Runs a package's ``__init__.py`` when it has to."""
+    """Executes a package's ``__init__.py`` only when a name cannot be found without it."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -82,8 +82,9 @@ class _LazyLoader(Loader):
         origins = dict(_imported_names(module))
         begun = False
 
-        def get(name: str) -> Any:
+        def get(name: str) -> object:
             nonlocal begun
+            value: object
             if name in origins:
                 origin, original = origins[name]
                 value = getattr(importlib.import_module(origin), original)
@@ -101,15 +102,15 @@ class _LazyLoader(Loader):
 
         vars(module)["__getattr__"] = get
 
-    def __getattr__(self, name: str) -> Any:
-        """Return what others ask of a loader: the source, files beside it."""
+    def __getattr__(self, name: str) -> object:
+        """Pass on the other methods of a loader, such as those that return source or data files."""
         return getattr(self._loader, name)
 
 
 def _imported_names(module: ModuleType) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each name that a package imports from a module of its own, the module, its name there.
+    """Yield ``(name, (module, name there))`` for what a package imports from its own modules.
 
-    Names that are modules themselves are left out: Python finds those.
+    ``from . import module`` is left out: Python finds submodules without this.
     """
     package = module.__name__
     body = ast.parse(Path(str(module.__file__)).read_bytes()).body

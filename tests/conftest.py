@@ -1,4 +1,4 @@
-"""What tests of several rooms share: the project's root, a browser, the built book."""
+"""Fixtures for tests in several folders: the project's root, a browser, the built book."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Build:
 
 
 def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
-    """Build the book in `source` into the empty folder `output`, warnings as errors."""
+    """Build the book in `source` into the empty folder `output`, with warnings as errors."""
     command = Path(sys.executable).with_name("jupyter-book")
     strict = ["-W", "--keep-going", "-n"]
     run = subprocess.run(
@@ -49,18 +49,19 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
     return Build(run.returncode, plain, output / "_build" / "html")
 
 
-@pytest.hookimpl(optionalhook=True)  # pytest-xdist may be left out
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist is optional
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Return how many processes `--numprocesses=auto` stands for, unless a variable says so."""
+    """Return the number of processes for `--numprocesses=auto`, unless a variable sets it."""
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return side_by_side.processes()
 
 
-# Outermost: pytest-xdist reads the marks, and pytest gathers tests by the parameters of fixtures.
+# Outermost, because it must add marks before pytest-xdist reads them, and sort after pytest has
+# grouped tests by the parameters of their fixtures.
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Say which tests stay together when they run side by side, and which begin first."""
+    """Set which tests run in the same process, and which run first."""
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         if group := side_by_side.group_of(item.nodeid, parameters):
@@ -83,9 +84,9 @@ def jupyter_book():
 
 @pytest.fixture(scope="session")
 def book_build(tmp_path_factory, worker_id) -> Build:
-    """The course's book, built once from an empty folder; it may have failed.
+    """The course's book, built once into an empty folder; the build may have failed.
 
-    Of several processes that run tests the first builds it, and the others wait.
+    If several processes run tests, the first one builds it and the others wait.
     """
     folder = tmp_path_factory.getbasetemp()
     if worker_id != "master":
@@ -108,8 +109,8 @@ def built_book(book_build) -> Path:
     return book_build.html
 
 
-# Playwright keeps an event loop running in this thread. Ended with the module, it does not
-# stand in the way of other modules' asyncio.run.
+# Playwright keeps an event loop running in this thread. The fixture ends with its module, so that
+# asyncio.run works in other modules.
 @pytest.fixture(scope="module")
 def chromium():
     """A Playwright browser, launched from the system's Chromium."""

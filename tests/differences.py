@@ -1,4 +1,4 @@
-"""The gradient of a number by steps to either side."""
+"""Numerical gradients by central differences."""
 
 from __future__ import annotations
 

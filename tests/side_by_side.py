@@ -1,26 +1,26 @@
-"""How tests are shared out to several processes: which stay together, and which begin first."""
+"""How tests are distributed to processes: which stay together, and which run first."""
 
 from __future__ import annotations
 
 import os
 from math import ceil
 
-#: Files with tests that share nothing that is costly to make: each is run wherever there is room.
+#: Files whose tests share no expensive fixture, so each test may run in any process.
 APART = ("tests/book/test_build.py",)
 
-#: Folders with files that share one result.
+#: Folders whose files share one expensive result, so they form one group.
 TOGETHER = ("tests/exercises/mutation",)
 
-#: By file, the parameter that parts its tests into groups: each value makes what it needs anew.
+#: By file, the parameter that divides its tests into groups: each value needs new fixtures.
 PARTED_BY = {
     "tests/book/test_pages.py": "name",
     "tests/end_to_end/test_shown_commands.py": "shown",
 }
-#: The same for all files below a folder.
+#: The same, for all files below a folder.
 PARTED_BELOW = {"tests/exercises/": "proof"}
 
-#: What begins first, in this order: the book, which others wait for; then what takes longest, so
-#: that no process is left alone with it at the end. Folders stand for all files below them.
+#: Files and folders to run first, in this order: the book, which other tests wait for; then the
+#: slowest tests, so that none of them runs alone at the end. A folder means all files below it.
 FIRST = (
     "tests/book/test_build.py::test_the_book_builds_without_a_warning",
     "tests/end_to_end/test_shown_commands.py",
@@ -41,16 +41,16 @@ FIRST = (
 
 
 def group_of(node_id: str, parameters: dict[str, object]) -> str | None:
-    """Return the name of the group that a test is run with in one process, if there is one.
+    """Return the name of the group with which a test runs in one process, or None.
 
-    Tests of a file share fixtures that are costly to make: a server, a sandbox, a parsed page.
+    Tests of a file share expensive fixtures: a server, a sandbox, a parsed page.
 
     Parameters
     ----------
     node_id : str
-        The test, as pytest writes it.
+        The node id of the test.
     parameters : dict
-        What it is called with, by the name of the parameter.
+        The parameters of the test, by name.
     """
     path = node_id.partition("::")[0]
     if path in APART:
@@ -61,13 +61,13 @@ def group_of(node_id: str, parameters: dict[str, object]) -> str | None:
             parted_by = parameter
     part = parameters.get(parted_by)
     path = next((folder for folder in TOGETHER if path.startswith(f"{folder}/")), path)
-    # What a page shows is no part of a name; the page is.
+    # A command shown on a page is grouped by its page.
     part = getattr(part, "page", part)
     return path if part is None else f"{path} {part}"
 
 
 def rank(node_id: str) -> int:
-    """Return how many kinds of tests begin before this one."""
+    """Return the position of a test in the order of `FIRST`; lower positions run first."""
     for place, first in enumerate(FIRST):
         if node_id == first or node_id.startswith((f"{first}/", f"{first}::")):
             return place
@@ -75,6 +75,6 @@ def rank(node_id: str) -> int:
 
 
 def processes() -> int:
-    """Return how many processes to run tests in: three for two cores, since one often waits."""
+    """Return the number of test processes: three for two cores, because tests often wait."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return ceil(1.5 * (cores or 1))

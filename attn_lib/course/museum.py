@@ -27,14 +27,14 @@ from attn_lib.course.targets.examples import EXAMPLES
 
 Kind = Literal["shape", "finite", "values"]
 
-#: What about an answer a check looks at, in this order.
+#: The properties of an answer that a check compares, in this order.
 LOOKS_AT: dict[Kind, str] = {
     "shape": "the shape",
     "finite": "whether the numbers are finite",
     "values": "the values",
 }
 
-_ROUNDING = 1e-12  # times the largest entry; what is smaller is 0 but for rounding
+_ROUNDING = 1e-12  # relative to the largest entry; smaller entries are rounding errors of 0
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ class Exhibit:
     """One mistake on the first example in which the checks recognise it."""
 
     mistake: Mistake
-    example: int  #: position among the target's EXAMPLES
+    example: int  #: index in the target's EXAMPLES
     right: NDArray[Any]
     wrong: NDArray[Any]
-    finding: str  #: what the check says of the wrong answer
-    kind: Kind  #: what about the answer gave it away
+    finding: str  #: the check's message about the wrong answer
+    kind: Kind  #: the property by which the check recognised it
 
     def code(self) -> str:
-        """Return the wrong function's lines without its catalogue entry."""
+        """Return the source of the wrong function without its decorator."""
         source = inspect.getsource(self.mistake.wrong)
         first_line = ast.parse(source).body[0].lineno
         body = "\n".join(source.splitlines()[first_line - 1 :])
@@ -98,12 +98,14 @@ def exhibit(mistake: Mistake) -> Exhibit:
 
 
 def wing(target: str) -> str:
-    """Return the chapter whose museum page shows the mistakes of `target`: it explains most.
+    """Return the chapter whose museum page shows the mistakes of `target`.
+
+    It is the chapter that explains most of them.
 
     Parameters
     ----------
     target : str
-        A target that is imitated by catalogued mistakes.
+        A target that catalogued mistakes imitate.
 
     Examples
     --------
@@ -160,14 +162,14 @@ class Room:
         return "\n\n".join(blocks)
 
     def _examples_shown(self) -> list[int]:
-        """Positions of the examples that the pictures show: of single numbers, all."""
+        """Return the indices of the examples to draw: all of them if the answers are numbers."""
         if self.exhibits[0].right.ndim == 0:
             return list(range(len(EXAMPLES[self.target])))
         return sorted({shown.example for shown in self.exhibits})
 
 
 def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> NDArray[Any] | None:
-    """Return what the function gives; None where the shapes do not fit it."""
+    """Return the result of the function, or None if the shapes do not fit."""
     with np.errstate(all="ignore"):
         try:
             return np.asarray(function(*arguments))
@@ -176,7 +178,7 @@ def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> NDArray[A
 
 
 def _task(target: str) -> str:
-    """Return the first sentence of the target's docstring, as Markdown, after its call."""
+    """Return a call of the target and the first sentence of its docstring, as Markdown."""
     paragraph = str(inspect.getdoc(TARGETS[target])).split("\n\n")[0]
     sentence = " ".join(paragraph.split()).removeprefix("Return ").replace("``", "`")
     sentence = re.sub(r":math:`(.*?)`", r"$\1$", sentence)
@@ -218,7 +220,7 @@ def _picture(shown: Exhibit) -> str:
 
 
 def _numbers(mistake: Mistake) -> str:
-    """Return a table with a column for each example; each has its own scale of colours."""
+    """Return a table with a column for each example. Each column has a separate colour scale."""
     examples = EXAMPLES[mistake.target]
     heads = [
         f"example {i}" if _arrays(mistake.target, arguments) else ", ".join(map(str, arguments))
@@ -244,7 +246,7 @@ def _grid(name: str, array: NDArray[Any], right: NDArray[Any]) -> str:
 
 
 def _table(caption: str, heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> str:
-    # A vector has one row without an index, so no column of indices either.
+    # A vector has a single row without an index, so it needs no column of indices.
     indexed = list(rows) != [""]
     head = "<td></td>" * indexed + "".join(f'<th scope="col">{text}</th>' for text in heads)
     body = "".join(
@@ -256,9 +258,9 @@ def _table(caption: str, heads: Sequence[str], rows: Mapping[str, Sequence[str]]
 
 
 def _cells(array: NDArray[Any], right: NDArray[Any]) -> list[str]:
-    """Return a table cell for every entry, coloured by its size beside the largest right one.
+    """Return a table cell for every entry, coloured by its size relative to the right entries.
 
-    Entries that differ from `right` are framed, unless the shapes differ anyway.
+    Entries that differ from `right` are framed, if both have the same shape.
     """
     framed = np.zeros(array.shape, dtype=bool)
     if array.shape == right.shape:
@@ -276,8 +278,8 @@ def _cells(array: NDArray[Any], right: NDArray[Any]) -> list[str]:
     return cells
 
 
-def _shade(value: Any, reach: float) -> str:
-    """Return the class of a cell: a shade from n4, below 0, over z to p4, or what it is."""
+def _shade(value: float | np.bool_, reach: float) -> str:
+    """Return the CSS class of a cell: a shade from n4 (negative) over z to p4, or yes or no."""
     if isinstance(value, np.bool_):
         return "yes" if value else "no"
     if not np.isfinite(value):
@@ -287,13 +289,13 @@ def _shade(value: Any, reach: float) -> str:
 
 
 def _decimals(array: NDArray[Any]) -> int:
-    """Return how many decimals, two at most, show all entries without a 0 behind each."""
+    """Return how many decimals the entries need, at most two."""
     finite = array[np.isfinite(array)]
     return next((d for d in (0, 1) if (finite == np.round(finite, d)).all()), 2)
 
 
-def _number_text(value: Any, decimals: int) -> str:
-    """Return a number that stands among others, short."""
+def _number_text(value: float | np.bool_, decimals: int) -> str:
+    """Return a number in a table of several numbers, in a short form."""
     if isinstance(value, np.bool_):
         return str(int(value))
     size = abs(value)
@@ -302,12 +304,12 @@ def _number_text(value: Any, decimals: int) -> str:
     return _written(f"{value:.{decimals}f}")
 
 
-def _four_digits(value: Any) -> str:
-    """Return a number that stands alone: all that tells the wrong one from the right one."""
+def _four_digits(value: float) -> str:
+    """Return a single number with four digits, which show how right and wrong differ."""
     return _written(f"{value:.4g}")
 
 
 def _written(number: str) -> str:
-    """Return a number that Python has formatted as one writes it."""
+    """Return a number formatted by Python in mathematical notation: −∞ for -inf."""
     names = {"nan": "NaN", "inf": "∞", "-inf": "−∞"}
     return names.get(number, re.sub(r"e\+?(-?)0*", r"e\1", number).replace("-", "−"))

@@ -1,8 +1,8 @@
-"""The course's pictures. Each function draws one figure and says in words what it shows.
+"""The figures of the course. Each function draws one figure and describes it in a text.
 
-Every function returns ``(figure, text)``, so it can be given to `attn_lib.figures.widgets.picture`
-as it is, or to `attn_lib.figures.widgets.explore` with sliders for its arguments. One module holds
-the figures of one chapter; here they all meet.
+Every function returns ``(figure, text)``. So it can be passed to `attn_lib.figures.widgets.explore`
+with sliders for its arguments, and what it returns to `attn_lib.figures.widgets.picture`. The
+figures of each chapter are in separate modules; this package exports all of them.
 """
 
 from attn_lib.figures.chapters.complexity import (

@@ -1,4 +1,4 @@
-"""What several chapters draw with: arrows, boxes, labelled bars, numbers in words."""
+"""Helpers for the figures of several chapters: arrows, boxes, labelled bars, number texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import Rectangle
 
-#: What the scores were divided by: nothing, √d_k or d_k.
+#: Colours of scores that were divided by nothing, √d_k or d_k.
 UNSCALED, SCALED, OVERSCALED = style.KEY, style.QUERY, style.OUTPUT
 
 
@@ -28,7 +28,7 @@ def on_circle(angles: Sequence[float], radius: float) -> NDArray[np.float64]:
 
 
 def plane(axes: Axes, reach: float) -> None:
-    """Make a plane without ticks of `axes`, from −reach to reach both ways."""
+    """Turn `axes` into a plane without ticks, from −reach to reach in both directions."""
     axes.set_xlim(-reach, reach)
     axes.set_ylim(-reach, reach)
     axes.set_aspect("equal")
@@ -48,7 +48,7 @@ def arrow(axes: Axes, tip: NDArray[np.floating], colour: str, width: float = 2.0
 
 
 def colour_key(axes: Axes, **colours: str) -> None:
-    """Name the colours in a corner, where no moving arrow covers the words."""
+    """Add a colour legend in a corner, where no moving arrow covers it."""
     for i, (name, colour) in enumerate(colours.items()):
         axes.annotate(
             name,
@@ -77,7 +77,7 @@ def label(axes: Axes, text: str, tip: NDArray[np.floating], colour: str) -> None
 
 
 def end_label(axes: Axes, x: float, y: float, text: str, colour: str) -> None:
-    """Name a line at its right end, where no legend has to be looked up."""
+    """Label a line at its right end, so that it needs no legend."""
     axes.annotate(
         text,
         (x, y),
@@ -105,7 +105,7 @@ def box(
     shape: str,
     colour: str,
 ) -> None:
-    """Draw a rounded box with a name and the shape of what it stands for."""
+    """Draw a rounded box with the name and the shape of an array."""
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), (width, height) = corner, size
@@ -142,7 +142,7 @@ def box(
 
 
 def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rectangle:
-    """Return an empty frame that marks a row or a cell, `corner` being its lower left one."""
+    """Return an empty frame to mark a row or a cell; `corner` is its lower left corner."""
     from matplotlib.patches import Rectangle
 
     return Rectangle(corner, width, height, fill=False, edgecolor=style.QUERY, lw=2.5)
@@ -151,7 +151,7 @@ def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rec
 def labelled_bars(
     axes: Axes, numbers: NDArray[np.floating], names: Sequence[str], colour: str
 ) -> None:
-    """Draw a bar from the left for each number, (n,), with its name and the number beside it."""
+    """Draw a horizontal bar for each number, (n,), with its name and the number next to it."""
     positions = range(len(numbers))
     axes.barh(positions, numbers, color=colour, height=0.62)
     axes.set_yticks(positions, names)
@@ -162,7 +162,7 @@ def labelled_bars(
     axes.set_xlim(low - 0.05 * span, high + 0.5 * span)
     share = low == 0 and high <= 1
     for i, number in enumerate(numbers):
-        # Right of zero also for a negative bar: on its left stand the names.
+        # To the right of zero even for a negative bar, because the names are on the left.
         axes.annotate(
             number_text(number, share=share),
             (max(number, 0), i),
@@ -174,51 +174,51 @@ def labelled_bars(
 
 
 def counted(n: int) -> tuple[list[int], list[str]]:
-    """Return the ticks of `n` places, and their numbers, counted from 1."""
+    """Return the ticks of `n` positions, and their numbers, counted from 1."""
     return list(range(n)), [str(i + 1) for i in range(n)]
 
 
 def decimal_text(number: float, digits: int = 2) -> str:
-    """Return a number with this many decimals; NaN and −∞ as they are written."""
+    """Return a number with this many decimals, or NaN or −∞."""
     if not np.isfinite(number):
         return "NaN" if np.isnan(number) else "−∞"
-    # A rounded −0.00 would look like a sign that is not there.
+    # Adding 0.0 turns −0.0 into 0.0, so that no minus sign is shown.
     return f"{round(float(number), digits) + 0.0:.{digits}f}".replace("-", "−")
 
 
 def decimals_text(numbers: NDArray[np.floating]) -> str:
-    """Return numbers, (n,), with two decimals and commas between."""
+    """Return numbers, (n,), with two decimals, separated by commas."""
     return ", ".join(map(decimal_text, numbers))
 
 
 def power_text(exponent: int) -> str:
-    """Return a power of ten in characters: typesetting a formula takes longer than a figure."""
+    """Return a power of ten in Unicode: typesetting a formula takes longer than a whole figure."""
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def heads_text(heads: int) -> str:
-    """Return how many heads there are in words."""
+    """Return "1 head" or "8 heads"."""
     return "1 head" if heads == 1 else f"{heads} heads"
 
 
 def bytes_text(size: int) -> str:
-    """Return a number of bytes in the largest unit that leaves 1 or more of it."""
+    """Return a number of bytes in the largest unit in which it is at least 1."""
     power = max(0, min((size.bit_length() - 1) // 10, 4))
     return f"{size / 2 ** (10 * power):g} {('B', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
 def percent_text(share: float) -> str:
-    """Return a share of 1 in percent, with three digits."""
+    """Return a fraction as a percentage, with three digits."""
     return f"{100 * share:.3g} %"
 
 
 def rate_text(rate: float) -> str:
-    """Return a learning rate as a whole number or as a part of 1: 8, 1/64."""
+    """Return a learning rate as a whole number or as a unit fraction: 8, 1/64."""
     return str(Fraction(rate).limit_denominator(10_000))
 
 
 def number_text(number: float, *, share: bool = False) -> str:
-    """Return a whole number as it is, others with three decimals; a share is never 0 or 1."""
+    """Return a whole number unchanged, others with three decimals; no share rounds to 0 or 1."""
     if number == round(number):
         text = f"{number:.0f}"
     elif share and number < 0.0005:
@@ -231,7 +231,7 @@ def number_text(number: float, *, share: bool = False) -> str:
 
 
 def small_text(number: float) -> str:
-    """Return three digits of a number of 0 or more, never as a power of ten."""
+    """Return a number of at least 0 with three digits, never in exponent notation."""
     if number >= 0.1:
         return number_text(number, share=number < 1)
     if 0 < number < 1e-6:
@@ -240,5 +240,5 @@ def small_text(number: float) -> str:
 
 
 def row_text(row: NDArray[np.floating], *, share: bool = False) -> str:
-    """Return numbers, (n,), as `number_text` writes them, with commas between."""
+    """Return numbers, (n,), formatted by `number_text` and separated by commas."""
     return ", ".join(number_text(x, share=share) for x in row)

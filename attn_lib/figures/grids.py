@@ -25,13 +25,13 @@ _HATCH: dict[str, Any] = {
 
 
 def panels_height(shape: tuple[int, ...], panels: int) -> float:
-    """Return the height of a figure in which that many square-celled grids fill the width."""
+    """Return the figure height at which grids of square cells, side by side, fill the width."""
     n_q, n_k = shape
     return 0.7 + n_q * (style.WIDTH - 0.55) / panels / n_k
 
 
 def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
-    """Return a figure with a panel for each mask, (n_q, n_k), under its name."""
+    """Return a figure with a panel for each mask, (n_q, n_k), with its name as the title."""
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
@@ -49,7 +49,7 @@ def mask_panels(masks: Mapping[str, NDArray[np.bool_]]) -> Figure:
 
 
 def score_grid(axes: Axes, scores: NDArray[np.floating], title: str) -> None:
-    """Draw scores, (n_q, n_k), in numbers; −∞ is hatched."""
+    """Draw scores, (n_q, n_k), as numbers; −∞ is hatched."""
     finite = np.where(np.isfinite(scores), scores, 0)
     reach = 2.2 * max(np.abs(finite).max(), 1)  # pale enough for dark digits
     axes.imshow(finite, cmap=style.SCORE_COLOURS, vmin=-reach, vmax=reach)
@@ -62,9 +62,9 @@ def score_grid(axes: Axes, scores: NDArray[np.floating], title: str) -> None:
 def weight_grid(
     axes: Axes, weights: NDArray[np.floating], title: str, hidden: NDArray[np.bool_]
 ) -> None:
-    """Draw weights in numbers; cells that have to be hidden are hatched.
+    """Draw weights as numbers; cells that have to be hidden are hatched.
 
-    A 0 in a hidden cell is not written: what leaks stands out.
+    A 0 in a hidden cell is not written, so that any other weight there stands out.
     """
     axes.imshow(
         np.where(np.isfinite(weights), weights, 0), cmap=style.WEIGHT_COLOURS, vmin=0, vmax=1
@@ -78,7 +78,7 @@ def weight_grid(
 
 def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
     n_q, n_k = shape
-    # Panels side by side have the same queries: naming them once leaves room for the cells.
+    # Panels side by side have the same queries: labelling them once leaves room for the cells.
     place = axes.get_subplotspec()
     named = place is None or place.is_first_col()
     axes.set_yticks(*(counted(n_q) if named else ([], [])), fontsize=9)
@@ -95,7 +95,8 @@ def _grid(axes: Axes, shape: tuple[int, ...], title: str) -> None:
 
 def write_in_cell(axes: Axes, i: int, j: int, text: str, colour: str = style.INK) -> None:
     """Write a text into the cell of a grid."""
-    # Measuring every number for the layout takes longer than drawing it; none leaves its cell.
+    # Leave the numbers out of the layout: measuring them takes longer than drawing them, and none
+    # exceeds its cell.
     written = axes.text(j, i, text, ha="center", va="center", color=colour, fontsize=9)
     written.set_in_layout(False)
 

@@ -1,4 +1,4 @@
-"""One look for every figure of the course."""
+"""The common style of all figures of the course."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ INK = "#1F2430"
 MUTED = "#5F6673"
 FACE = "#FFFFFF"
 
-#: Width at which a figure is drawn and shown, in inches of 96 CSS pixels. Narrow, so that
-#: the letters are still readable when a phone shrinks it.
+#: Width of a drawn and displayed figure, in inches of 96 CSS pixels. It is narrow, so that
+#: letters are still readable when a phone shrinks the figure.
 WIDTH = 5.2
 
-#: Low to high without passing through grey, dark ends readable under white or dark digits.
+#: From low to high without grey in between; white or dark digits are readable on every colour.
 SCORE_COLOURS = "PuOr_r"
 WEIGHT_COLOURS = "Blues"
 
@@ -92,7 +92,7 @@ def new_figure(height: float, width: float = WIDTH) -> Figure:
 
     if height <= 0 or width <= 0:
         raise ValueError(f"new_figure: expected positive inches, got {width} × {height}.")
-    # Figure itself, not pyplot: no global state, nothing to close, no backend to choose.
+    # Figure in place of pyplot: no global state, nothing to close, no backend to choose.
     return Figure(figsize=(width, height), layout="constrained")
 
 

@@ -1,4 +1,4 @@
-"""Tables of computed numbers, shown as Markdown so that pages and notebooks both render them."""
+"""Tables of computed numbers, displayed as Markdown, which both pages and notebooks render."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Table:
-    """A Markdown table that notebooks and the book display as one."""
+    """A Markdown table, which notebooks and the book render as a table."""
 
     def __init__(self, markdown: str) -> None:
         self.markdown = markdown
@@ -20,7 +20,7 @@ class Table:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[Any]], digits: int = 4) -> Table:
-    """Return a table; floats are rounded for display, all other cells shown as they are.
+    """Return a table. Floats are rounded for display; other cells are shown unchanged.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[Any]], digits: int = 4)
     return Table("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
 
-def _cell(value: Any, digits: int) -> str:
+def _cell(value: str | float, digits: int) -> str:
     if isinstance(value, str):
         return value.replace("|", "\\|")
     text = str(value) if isinstance(value, int) else f"{value:.{digits}f}"

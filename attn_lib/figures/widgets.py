@@ -1,4 +1,4 @@
-"""Figures a reader can move, in live Jupyter and on a static page alike.
+"""Interactive figures, for live Jupyter and for static pages.
 
 `explore` takes a function that draws one figure for one state. In a live notebook it shows
 ipywidgets and draws on demand. On the book's pages, where no kernel runs, it draws every
@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from ipywidgets import VBox
     from matplotlib.figure import Figure
 
-#: More frames than this would break the page budget of 1.2 MB.
-MOST_FRAMES = 120
+#: More frames than this would exceed the page budget of 1.2 MB.
+MAX_FRAMES = 120
 
 _CSS_PIXELS_PER_INCH = 96
 _DEVICE_PIXELS_PER_CSS_PIXEL = 2
@@ -36,26 +37,26 @@ Draw = Callable[..., "tuple[Figure, str]"]
 
 @dataclass(frozen=True)
 class Slider:
-    """The values one argument of a drawing takes, and how the slider names them.
+    """The values that one argument of a drawing takes, and how the slider shows them.
 
     Parameters
     ----------
     values : sequence
         At least two values, in the order of the slider.
     label : str
-        What the slider is called.
+        The label of the slider.
     unit : str
         Shown after the value.
     start : object, optional
-        The value it starts at. Default: the first.
+        The initial value. Default: the first.
     names : sequence of str, optional
         What to show for each value. Default: the values themselves.
 
     Raises
     ------
     ValueError
-        If there are fewer than two values, `start` is not one of them, or there is not one
-        name for each.
+        If there are fewer than two values, `start` is not one of them, or the number of names
+        differs from that of the values.
     """
 
     values: Sequence[Any]
@@ -83,7 +84,7 @@ class Slider:
 
     @property
     def start_index(self) -> int:
-        """Position of the value it starts at."""
+        """Index of the initial value."""
         return 0 if self.start is None else self.values.index(self.start)
 
     @property
@@ -92,7 +93,7 @@ class Slider:
         return [f"{name}{self.unit}" for name in self.names or map(_text, self.values)]
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, str):
         return value
     number = f"{value:.3g}" if isinstance(value, float) else str(value)
@@ -100,7 +101,7 @@ def _text(value: Any) -> str:
 
 
 class Picture:
-    """A figure with the text that says what it shows."""
+    """A figure with a text that describes it."""
 
     def __init__(self, figure: Figure, text: str, caption: str = "") -> None:
         self.figure, self.text, self.caption = _checked(figure, text), text, caption
@@ -118,7 +119,7 @@ def picture(figure: Figure, text: str, caption: str = "") -> Picture:
     ----------
     figure : matplotlib.figure.Figure
     text : str
-        What the picture shows, with its numbers, in a sentence or two.
+        What the picture shows, including its numbers, in one or two sentences.
     caption : str
         Shown under the picture.
 
@@ -146,18 +147,18 @@ def picture(figure: Figure, text: str, caption: str = "") -> Picture:
 
 
 class Explorer:
-    """What `explore` returns: one drawing and its sliders, shown by the front end it is in."""
+    """A drawing and its sliders, as `explore` returns them, displayed live or as static HTML."""
 
     def __init__(self, draw: Draw, sliders: dict[str, Slider]) -> None:
         self.draw, self.sliders = draw, sliders
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         if _is_live():
             return self.live()._repr_mimebundle_(include=include, exclude=exclude)
         frames = self._frames()
         return {"text/html": self._page(frames), "text/plain": frames[self._start_frame].text}
 
-    def live(self) -> Any:
+    def live(self) -> VBox:
         """Return the ipywidgets for this drawing; needs ipywidgets and a running kernel."""
         import ipywidgets
 
@@ -178,7 +179,7 @@ class Explorer:
         image.layout.max_width = "100%"
         caption = ipywidgets.HTML(html.escape(start.text))
 
-        def redraw(_: Any) -> None:
+        def redraw(_: object) -> None:
             state = {n: self.sliders[n].values[c.value] for n, c in controls.items()}
             frame = self._frame(state, "png")
             image.value = frame.image
@@ -189,7 +190,7 @@ class Explorer:
         return ipywidgets.VBox([*controls.values(), image, caption])
 
     def static_html(self) -> str:
-        """Return a self-contained HTML figure with every state drawn once."""
+        """Return a self-contained HTML figure that contains every state as an image."""
         return self._page(self._frames())
 
     def _frames(self) -> list[_Frame]:
@@ -214,12 +215,12 @@ class Explorer:
         start_state = ", ".join(
             f"{s.label} {s.texts[s.start_index]}" for s in self.sliders.values()
         )
-        # The start's image stands in the page, so its frame has the text alone.
+        # The initial image is in the HTML already, so its frame needs only the text.
         data = [
             {"text": frame.text} | ({} if frame is start else {"src": frame.uri})
             for frame in frames
         ]
-        # "<" could end the script element early; JSON reads the escape as the same character.
+        # An unescaped "<" could end the script element; JSON decodes the escape to the same.
         script = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         return (
             f'<figure class="attn-explore" id="{figure_id}">'
@@ -250,7 +251,7 @@ def explore(draw: Draw, **sliders: Slider) -> Explorer:
     ----------
     draw : callable
         Called with one value for each slider, by keyword. Returns a matplotlib figure and
-        a sentence that says what this state shows, numbers included.
+        a sentence that describes this state, including its numbers.
     **sliders : Slider
         The values each argument takes.
 
@@ -264,7 +265,7 @@ def explore(draw: Draw, **sliders: Slider) -> Explorer:
     TypeError
         If a slider is not a `Slider`, or `draw` does not return (figure, text).
     ValueError
-        If there is no slider, or the sliders have more than `MOST_FRAMES` states together.
+        If there is no slider, or if the sliders have more than `MAX_FRAMES` combinations.
 
     Examples
     --------
@@ -284,9 +285,9 @@ def explore(draw: Draw, **sliders: Slider) -> Explorer:
     frames = 1
     for slider in sliders.values():
         frames *= len(slider.values)
-    if frames > MOST_FRAMES:
+    if frames > MAX_FRAMES:
         raise ValueError(
-            f"explore: expected at most {MOST_FRAMES} states, got {frames}; give fewer values."
+            f"explore: expected at most {MAX_FRAMES} states, got {frames}; give fewer values."
         )
     return Explorer(draw, sliders)
 
@@ -301,7 +302,7 @@ def _is_live() -> bool:
     return True
 
 
-def _checked(figure: Any, text: str) -> Figure:
+def _checked(figure: object, text: str) -> Figure:
     from matplotlib.figure import Figure
 
     if not isinstance(figure, Figure):
@@ -325,7 +326,7 @@ def _control(control_id: str, slider: Slider) -> str:
 
 @dataclass(frozen=True)
 class _Frame:
-    """A drawn figure: the image file, the size it is shown at, in CSS pixels, and its text."""
+    """A drawn figure: the image file, its displayed size in CSS pixels, and its text."""
 
     image: bytes
     width: int
@@ -344,14 +345,14 @@ class _Frame:
 
 
 def _draw(figure: Figure, text: str, file_format: str) -> _Frame:
-    """Draw a figure with as many pixels as sharp screens have."""
+    """Draw a figure at the resolution of high-density screens."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
 
     _checked(figure, text)
     width, height = figure.get_size_inches() * _CSS_PIXELS_PER_INCH
     canvas, dpi = figure.canvas, figure.dpi
-    # `savefig` would arrange the figure twice, which takes as long as drawing it.
+    # `savefig` would compute the layout twice, which takes as long as drawing.
     drawn = FigureCanvasAgg(figure)
     figure.dpi = _CSS_PIXELS_PER_INCH * _DEVICE_PIXELS_PER_CSS_PIXEL
     drawn.draw()

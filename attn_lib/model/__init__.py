@@ -1,11 +1,11 @@
-"""A transformer small enough to be read whole, trained by attn_lib's own attention.
+"""A transformer small enough to read completely, trained with the attention of attn_lib.
 
 From text to the next word:
 
 - `language` and `vocabulary`: a toy language of two skills, its words and their ids.
 - `transformer`: the model, from ids to logits, with every array on the way; `positions` and
   `layers` are its parts, `weights` the trained one.
-- `loss`, `gradients`, `adam` and `training`: how it learned.
+- `gradients`, `adam` and `training`: how it learned; `train` is the command that does it again.
 - `sampling`: how it writes, with a cache and without.
 - `measures` and `heads`: what it can do, and which head does what.
 - `parts` and `replacing`: another attention, softmax or mask in place of the right one.

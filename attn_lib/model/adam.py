@@ -1,4 +1,4 @@
-"""Adam, the method by which the model learns."""
+"""Adam, the optimiser that trains the model."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from attn_lib.model.layers import Array
 
 
 class Adam:
-    r"""Steps against the gradient, each number's measured by how large its gradients have been.
+    r"""Gradient steps, scaled for each number by the size of its recent gradients.
 
-    With :math:`m` the running mean of a number's gradients :math:`g` and :math:`s` that of their
-    squares, each divided by what it lacks for having started at 0, a step is
+    Let :math:`m` be the running mean of a number's gradients :math:`g`, and :math:`s` that of their
+    squares. Both start at 0, which biases them, so each is divided by a correction. A step is
 
     .. math::
 
         -\eta\, \hat m / (\sqrt{\hat s} + \epsilon), \qquad
         \hat m = \frac{m}{1 - \beta_1^t}, \quad \hat s = \frac{s}{1 - \beta_2^t}.
 
-    So the first step of every number is about as long as the rate.
+    So the first step of every number is about as large as the rate.
 
     Parameters
     ----------
     mean_decay : float
-        β₁: the part of the mean that is kept at each step, from 0 to less than 1.
+        β₁: the fraction of the mean that is kept at each step, from 0 to less than 1.
     square_decay : float
         β₂, the same for the squares. The paper's 0.999 remembers a thousand steps, nearly as
         many as the model here takes; 0.99 remembers a hundred.
     epsilon : float
-        Keeps the divisor from 0, positive.
+        Positive; keeps the divisor from being 0.
 
     Raises
     ------

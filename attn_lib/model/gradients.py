@@ -30,7 +30,7 @@ def backward(
     *,
     parts: Parts = RIGHT,
 ) -> dict[str, Array]:
-    """Return the gradient of the loss at every number of the model.
+    """Return the gradient of the loss at every parameter of the model.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def backward(
     grad_logits : ndarray, shape (..., n, n_words)
         Gradient of the loss at the logits.
     lengths, parts
-        As `forward` was called with.
+        The arguments of the call of `forward`.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def backward(
 
     d_stream = back_through_norm("final", grad_logits @ p["unembedding"].T)  # (..., n, d_model)
     for layer in reversed(layer_names(config)):
-        # What a layer adds leaves the stream itself as it was: the gradient goes both ways.
+        # A layer adds to the stream, so the gradient flows both through the layer and past it.
         if config.d_ff:
             d_normed = _feed_forward_backward(model, layer, trace, d_stream, gradients)
             d_stream = d_stream + back_through_norm(f"{layer}.ff", d_normed)
@@ -106,7 +106,7 @@ def _attend_backward(
     parts: Parts,
     gradients: dict[str, Array],
 ) -> Array:
-    """Put the gradients of a layer's matrices among the others; return that of what it read."""
+    """Store the gradients of an attention layer's matrices; return the one at its input."""
     if parts.attention.backward is None:
         raise ValueError(
             "backward: expected an attention with a backward pass, got one without; "

@@ -1,7 +1,7 @@
-"""What each head does, found by measuring where it looks.
+"""The role of each head, found by measuring where it looks.
 
-No head is known by its number: training from another start may give a role to another head.
-So each role goes to the head that scores highest in it.
+Training from another start may give a role to another head, so heads are not identified by their
+number. Each role goes to the head that scores highest in it.
 
 References
 ----------
@@ -35,7 +35,7 @@ class Head(NamedTuple):
 def head_scores(
     model: Transformer, sentences: Sequence[Sentence]
 ) -> dict[Role, NDArray[np.float64]]:
-    """Return how much each head looks where each role would have it look.
+    """Return the mean weight that each head puts on the words that each role looks at.
 
     - ``"previous word"``: from each drink, when it is ordered, to the name before it.
     - ``"induction"``: from each name that comes again to the word that came after it the first
@@ -52,13 +52,13 @@ def head_scores(
     Returns
     -------
     dict of str to ndarray, shape (n_layers, n_heads)
-        Mean weight over all such places. A head that looks at all words alike scores about
+        Mean weight over all such places. A head that looks equally at all words scores about
         0.3 for the previous word and 0.1 for the other two.
 
     Raises
     ------
     ValueError
-        If the sentences have no place for one of the three.
+        If the sentences contain no place for one of the roles.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def find_heads(model: Transformer, sentences: Sequence[Sentence]) -> dict[Role, 
 
 
 def without_head(model: Transformer, layer: int, head: int) -> Transformer:
-    """Return the model with one head's output left out of the stream.
+    """Return the model without the contribution of one head.
 
     Parameters
     ----------
@@ -158,8 +158,8 @@ def _places(role: Role, sentences: Sequence[Sentence]) -> Iterable[tuple[int, in
     skill = "agreement" if role == "subject" else "recall"
     for row, sentence in enumerate(sentences):
         for position, source in sentence.answers if sentence.skill == skill else ():
-            asked = position - 1  # the word after which the answer comes
+            asked = position - 1  # the word just before the answer
             if role == "previous word":
                 yield row, source, source - 1
-            elif asked != source:  # a verb right after its subject needs no looking back
+            elif asked != source:  # a verb right after its subject needs no look back
                 yield row, asked, source

@@ -32,7 +32,7 @@ PREPOSITIONS = ("near", "behind", "beside", "under")
 
 MIN_PAIRS, MAX_PAIRS = 2, 4
 MAX_ATTRACTORS = 3
-#: Words of the longest sentence: a name and a drink for each pair, said twice, and a stop.
+#: Words of the longest sentence: every pair of a name and a drink twice, and a stop.
 MAX_WORDS = 2 * 2 * MAX_PAIRS + 1
 
 
@@ -72,7 +72,7 @@ def recall_sentence(rng: np.random.Generator, pairs: int | None = None) -> Sente
     Raises
     ------
     ValueError
-        If there are not as many names as pairs.
+        If `pairs` is less than 1 or more than the number of names.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def agreement_sentence(rng: np.random.Generator, attractors: int | None = None) 
     Returns
     -------
     Sentence
-        Its one answer is the verb. Only the verb's number can be known, not which verb.
+        Its only answer is the verb. Only the verb's number can be known, not which verb it is.
 
     Raises
     ------
@@ -138,12 +138,12 @@ def agreement_sentence(rng: np.random.Generator, attractors: int | None = None) 
 
 
 def is_held_out(sentence: Sentence) -> bool:
-    """Return whether a sentence is kept from training, so that it can test what was learned.
+    """Return whether a sentence is held out of training, to test what the model has learned.
 
-    One sentence in five is, of those with an attractor and those of recall. A checksum of the
-    words before its last answer decides, so a held-out question is never seen in training, not
-    even with another answer. Sentences without an attractor are all for training: they are how
-    the model gets to know which nouns are plural.
+    One in five is held out, of the recall sentences and of those with an attractor. A checksum of
+    the words before the last answer decides, so a held-out question never occurs in training, not
+    even with another answer. Sentences without an attractor are all used for training, because the
+    model learns from them which nouns are plural.
 
     Parameters
     ----------
@@ -169,18 +169,18 @@ def is_held_out(sentence: Sentence) -> bool:
 def draw_sentences(
     number: int, rng: np.random.Generator, *skills: Skill, held_out: bool = False
 ) -> list[Sentence]:
-    """Return sentences of one skill, or of several in turn.
+    """Return sentences of one skill, or of several in rotation.
 
     Parameters
     ----------
     number : int
-        How many, at least 1.
+        Number of sentences, at least 1.
     rng : numpy.random.Generator
     *skills : {"recall", "agreement"}
-        Skills of the first sentences, and of the next ones over again. Default: recall, then
-        agreement. ``"recall", "recall", "agreement"`` gives two of three to recall.
+        Skills of the sentences, in rotation. Default: recall, agreement. With ``"recall",
+        "recall", "agreement"``, two of three sentences are recall.
     held_out : bool
-        Sentences that `is_held_out` keeps from training, or those that it does not.
+        Whether to draw held-out sentences or sentences for training; see `is_held_out`.
 
     Returns
     -------
@@ -214,7 +214,7 @@ def draw_sentences(
 
 
 def has_opposed_attractor(sentence: Sentence) -> bool:
-    """Return whether a noun between subject and verb is of the other number than the subject.
+    """Return whether a noun between subject and verb differs in number from the subject.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The parts of a block, each with its backward pass.
+"""The layers of a block, each with its backward pass.
 
-A backward pass takes the gradient of one number, the loss, at what the layer returned, and
-what the layer was called with. It returns the gradient at each of these.
+A backward pass takes the gradient of the loss at the layer's output, and the layer's arguments.
+It returns the gradient at each of these arguments.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def normalised(x: Array) -> Array:
 def layer_norm(x: Array, gain: Array, bias: Array) -> Array:
     r"""Return :math:`g \circ (x - \mu) / \sqrt{\sigma^2 + \epsilon} + b` of each vector.
 
-    Mean and variance are those of the vector's own entries: no other word takes part.
+    Mean and variance are taken over the entries of each vector, so words do not affect each
+    other.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ def layer_norm_backward(grad: Array, x: Array, gain: Array) -> tuple[Array, Arra
         dx = \frac{dn - \mathrm{mean}(dn) - n\,\mathrm{mean}(dn \circ n)}
                   {\sqrt{\sigma^2 + \epsilon}}.
 
-    What would only shift or stretch the vector has no effect on the output, so it is
-    taken out.
+    A shift or a rescaling of the vector does not change the output, so these components are
+    removed from the gradient.
 
     Parameters
     ----------
@@ -125,7 +126,7 @@ def matrix_gradient(x: Array, grad: Array) -> Array:
 
 
 def feed_forward(x: Array, w_in: Array, b_in: Array, w_out: Array, b_out: Array) -> Array:
-    r"""Return :math:`\max(0, x W_1 + b_1)\, W_2 + b_2`, for each word by itself.
+    r"""Return :math:`\max(0, x W_1 + b_1)\, W_2 + b_2` for each word separately.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def embed(table: Array, ids: NDArray[np.integer]) -> Array:
 
 
 def embed_backward(grad: Array, ids: NDArray[np.integer], rows: int) -> Array:
-    """Return the gradient at the table of `embed`: a row's uses, summed.
+    """Return the gradient at the table of `embed`, summed over all uses of each row.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a model can do: how often it recalls, and how often it makes the verb agree."""
+"""Measuring a model: how often it recalls the drink, and how often it makes the verb agree."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from attn_lib.model.parts import RIGHT, Parts
 from attn_lib.model.transformer import Trace, Transformer, forward
 from attn_lib.model.vocabulary import IDS, encode, encode_batch
 
-#: How a model gets to see a sentence that it is asked about; see `answer_logits`.
+#: Ways to feed a sentence to a model that is tested on it; see `answer_logits`.
 Reading = Literal["whole", "so far", "word by word"]
 
-#: What guessing gets right: any drink, or either number.
+#: The accuracy of guessing: one of the drinks, or one of two grammatical numbers.
 CHANCE: dict[Skill, float] = {"recall": 1 / len(DRINKS), "agreement": 1 / 2}
 
-#: Sentences that are read at a time: more take more memory, not less time.
+#: Sentences in a batch: larger batches take more memory and save no time.
 CHUNK = 256
 
 
@@ -49,8 +49,8 @@ def accuracy(
     Returns
     -------
     dict of str to float
-        From 0 to 1. `CHANCE` is what guessing would get. An answer whose logits are not all
-        finite is wrong.
+        From 0 to 1; `CHANCE` is the accuracy of guessing. An answer counts as wrong if its
+        logits are not all finite.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _is_right(logits: Array, word: str, skill: Skill) -> bool:
     singular, plural = (
         max(logits[IDS[verb]] for verb in verbs) for verbs in (SINGULAR_VERBS, PLURAL_VERBS)
     )
-    # Equal logits are no answer.
+    # If the largest logit is not unique, the answer counts as wrong.
     return bool(plural > singular if word in PLURAL_VERBS else singular > plural)
 
 
@@ -102,9 +102,9 @@ def answer_logits(
     parts : Parts
         What to attend with.
     reading : {"whole", "so far", "word by word"}
-        ``"whole"``: all sentences at once, in padded batches, as in training; only the mask
-        keeps the answers from being seen. ``"so far"``: the words before each answer and no
-        others, as when a text is written. ``"word by word"``: the same, with a cache.
+        ``"whole"``: whole sentences in padded batches, as in training; only the mask hides
+        the answers. ``"so far"``: for each answer only the words before it, as when the model
+        writes. ``"word by word"``: the same, with a cache.
 
     Returns
     -------
@@ -123,13 +123,13 @@ def answer_logits(
         expected = ", ".join(f'"{name}"' for name in get_args(Reading))
         raise ValueError(f"answer_logits: expected one of {expected}, got {reading!r}.")
     starts = range(0, len(sentences), CHUNK)
-    with np.errstate(all="ignore"):  # wrong parts may overflow; see what comes of it
+    with np.errstate(all="ignore"):  # wrong parts may overflow, which makes the answer wrong
         chunks = [readers[reading](model, sentences[i : i + CHUNK], parts) for i in starts]
     return np.concatenate(chunks)
 
 
 def _questions(sentences: Sequence[Sentence]) -> Iterable[tuple[int, int]]:
-    """Yield the sentence and the word from which each answer is to be told."""
+    """Yield, for each answer, the sentence and the position whose logits predict it."""
     for row, sentence in enumerate(sentences):
         for answer in sentence.answers:
             yield row, answer.position - 1
@@ -164,7 +164,7 @@ def _read_word_by_word(model: Transformer, sentences: Sequence[Sentence], parts:
 
 
 def _of_equal_length(texts: Sequence[NDArray[np.integer]]) -> Iterable[NDArray[np.integer]]:
-    """Yield the numbers of the texts of each length."""
+    """Yield the indices of the texts of each length."""
     lengths = np.array([len(text) for text in texts])
     for length in np.unique(lengths):
         yield np.flatnonzero(lengths == length)

@@ -1,7 +1,7 @@
-"""The parts of the model that can be exchanged: attention, and the masks it is given.
+"""The replaceable parts of the model: attention and its masks.
 
-The right ones are attn_lib's. A wrong one can take the place of any of them, to see what
-becomes of a model that works, or of one that has still to learn. See `replacing`.
+The right ones are functions of attn_lib. Any of them can be replaced by a wrong one, to see its
+effect on a trained model or on training. See `replacing`.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from attn_lib.model.layers import Array
 
 #: True where attention is allowed, or numbers to add to the scaled scores.
 Mask = NDArray[Any]
-#: From q, k, v and the mask: the output alone, or with what it was computed from.
+#: Takes q, k, v and the mask; returns the output, or a trace that contains it.
 Forward = Callable[[Array, Array, Array, Mask], Array | AttentionTrace]
-#: From the gradient at the output, and q, k, v and the mask: the gradients at q, k and v.
+#: Takes the gradient at the output, q, k, v and the mask; returns the gradients at q, k and v.
 Backward = Callable[[Array, Array, Array, Array, Mask], tuple[Array, Array, Array]]
-#: From the number of queries and of keys, a mask of shape (n_q, n_k): True may be looked at.
+#: Takes the numbers of queries and keys; returns a mask (n_q, n_k), True where allowed.
 MakeCausalMask = Callable[[int, int], NDArray[np.bool_]]
-#: From lengths of shape (batch,) and the number of keys, a mask of shape (batch, 1, n_k).
+#: Takes lengths of shape (batch,) and the number of keys; returns a mask (batch, 1, n_k).
 MakePaddingMask = Callable[[NDArray[np.integer], int], NDArray[np.bool_]]
 
 
 class Attention(NamedTuple):
-    """One way to attend, and its backward pass if it can be trained with."""
+    """A form of attention, with its backward pass if a model can be trained with it."""
 
     forward: Forward
     backward: Backward | None = None
 
 
 def scaled_attention(scale: float | None = None) -> Attention:
-    """Return attn_lib's own attention, with its own backward pass.
+    """Return the attention of attn_lib, with its backward pass.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def _cached_causal_mask(n_q: int, n_k: int) -> NDArray[np.bool_]:
 
 
 class Parts(NamedTuple):
-    """What the model attends with; by default, what is right."""
+    """The attention and the masks of a model; by default the right ones."""
 
     attention: Attention = scaled_attention()
     causal_mask: MakeCausalMask = causal_mask  #: for a text read at once, n_q = n_k

@@ -1,6 +1,6 @@
-"""Four ways to tell attention the order of the words.
+"""Four ways to give attention the order of the words.
 
-Attention itself does not know it: rearranged words give the same outputs, rearranged. A table
+Attention itself ignores the order: permuted words give the same outputs, permuted. A table
 of positions, learned or sinusoidal, is added to the words before the first layer. Rotary
 positions turn the queries and keys of every layer. ALiBi lowers each score by a multiple of
 the distance between query and key.
@@ -18,14 +18,15 @@ from attn_lib._arrays import as_float_array, read_whole_numbers
 
 Positions = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 
-#: How fast the slowest of the waves turns: once in about 2π · 10000 positions.
+#: Determines the slowest frequency: one turn in about 2π · 10000 positions.
 BASE = 10000.0
 
 
 def frequencies(width: int) -> NDArray[np.float64]:
-    r"""Return the angles, in radians, by which each pair of entries turns from word to word.
+    r"""Return the angle, in radians, by which each pair of entries turns from word to word.
 
-    Pair i turns by :math:`10000^{-2i/d}`: the first by 1, each one slower than the last.
+    Pair i turns by :math:`10000^{-2i/d}`: the first by 1, every other more slowly than the one
+    before.
 
     Parameters
     ----------
@@ -56,8 +57,8 @@ def sinusoidal(positions: ArrayLike, width: int) -> NDArray[np.float64]:
 
     Entry :math:`2i` is :math:`\sin(p\,\omega_i)`, entry :math:`2i + 1` is
     :math:`\cos(p\,\omega_i)`, with :math:`\omega_i` from `frequencies`. A step of m positions
-    turns each such pair by the angle :math:`m\,\omega_i`, wherever it starts: so the vector of
-    position :math:`p + m` is one fixed matrix times the vector of position p.
+    turns each such pair by the angle :math:`m\,\omega_i`, whatever the position. So the vector of
+    position :math:`p + m` is a fixed matrix times the vector of position p.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def sinusoidal(positions: ArrayLike, width: int) -> NDArray[np.float64]:
 
 
 def rotate(x: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
-    r"""Return queries or keys, each pair of entries turned by an angle for its position.
+    r"""Return queries or keys with each pair of entries turned by an angle for its position.
 
     Entries :math:`2i` and :math:`2i + 1` are the coordinates of a point in a plane, which is
     turned by :math:`p\,\omega_i` about the origin, with :math:`\omega_i` from `frequencies`. If
@@ -116,7 +117,7 @@ def rotate(x: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
     TypeError
         If `x` is not made of real numbers or the positions are not whole numbers.
     ValueError
-        If the width is odd, or there is not one position for each vector.
+        If the width is odd, or the number of positions differs from that of the vectors.
 
     References
     ----------
@@ -144,10 +145,11 @@ def rotate(x: ArrayLike, positions: ArrayLike) -> NDArray[np.floating]:
 
 
 def alibi_bias(n_heads: int, n_q: int, n_k: int) -> NDArray[np.float64]:
-    r"""Return what each score loses for the distance between its query and its key.
+    r"""Return what ALiBi adds to each score, for the distance between its query and its key.
 
-    Head h of H loses :math:`2^{-8h/H}` for each word between, h counted from 1: some heads
-    see near words only, others almost all alike. The last query stands beside the last key.
+    Head h of H, counted from 1, subtracts :math:`2^{-8h/H}` for each step of distance: some heads
+    see only near words, others see all words almost equally. The last query and the last key are
+    at the same position.
 
     Parameters
     ----------
@@ -157,8 +159,8 @@ def alibi_bias(n_heads: int, n_q: int, n_k: int) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape (n_heads, n_q, n_k)
-        0 at the query's own position, negative before it: to be added to the scaled scores.
-        Keys after the query lose as much as those before it; a causal mask hides them.
+        To be added to the scaled scores: 0 at the query's own position, negative elsewhere.
+        Keys after the query are treated like those before it; a causal mask hides them.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Another function in place of a right one, inside the model.
+"""Replacing one step of the model's attention by another function.
 
-`replacement` takes a function that imitates one step of attention, by the name and signature
-that the step has throughout the course, and returns the `Parts` of a model that computes this
-step with it and all else rightly. So a mistake can be put into a model that works.
+`replacement` takes a function for one step of attention, which has the name and signature that
+the course uses for it. It returns the `Parts` of a model that computes this step with the function
+and every other step correctly. This puts a mistake into a working model.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from attn_lib.model.parts import RIGHT, Attention, Mask, Parts
 from attn_lib.softmax import softmax
 
 Function = Callable[..., Any]
-#: From the gradient at the weights, and scaled scores, mask and weights: that at the scores.
+#: Takes the gradient at the weights, scaled scores, mask and weights; returns that at the scores.
 WeightsBackward = Callable[[Array, Array, Array, Array], Array]
 
 
@@ -29,10 +29,10 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
     Parameters
     ----------
     step : str
-        What the function is to compute, one of `STEPS`:
+        The step that the function computes, one of `STEPS`:
 
-        - ``attention(q, k, v)``: the output. It knows no mask. So for each word it is given
-          the words up to there and no others, and its last row is used.
+        - ``attention(q, k, v)``: the output. It has no mask, so for each word it is called
+          with the words up to this one, and its last row is used.
         - ``score_matrix(q, k)`` and ``scaled_scores(q, k)``
         - ``additive_mask(allowed)``, ``masked_scores(scores, mask)`` and
           ``masked_softmax(scores, mask)``: from the scaled scores on. The mask is boolean.
@@ -46,10 +46,11 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
     function : callable
         Called with these arguments, by position.
     backward : callable, optional
-        The derivative, to train with it: from the gradient at the weights, the scaled scores,
-        the mask and the weights, each of shape (n_heads, n_q, n_k), the gradient at the scaled
-        scores. For ``masked_scores``, ``masked_softmax``, ``additive_mask`` and ``softmax``.
-        Masks need none; to train with another scale, put `scaled_attention` into the parts.
+        The derivative, for training. It takes the gradient at the weights, the scaled scores,
+        the mask and the weights, each of shape (n_heads, n_q, n_k), and returns the gradient at
+        the scaled scores. It can be given for ``masked_scores``, ``masked_softmax``,
+        ``additive_mask`` and ``softmax``. Masks need none. To train with another scale, put
+        `scaled_attention` into the parts.
 
     Returns
     -------
@@ -58,7 +59,7 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
     Raises
     ------
     ValueError
-        If there is no such step, or it is none that a derivative can be given for.
+        If there is no such step, or if it accepts no derivative but one is given.
 
     Examples
     --------
@@ -93,16 +94,18 @@ def weights_attention(
     weights_backward: WeightsBackward | None = None,
     scaled_scores: Callable[[Array, Array], Array] | None = None,
 ) -> Attention:
-    """Return the attention that mixes values by the weights that a function gives.
+    """Return an attention whose weights are computed by a function.
 
     Parameters
     ----------
     weights_of : callable
-        From scaled scores and boolean mask, both of shape (n_heads, n_q, n_k), the weights.
+        Takes scaled scores and a boolean mask, both of shape (n_heads, n_q, n_k), and returns
+        the weights.
     weights_backward : callable, optional
         As `replacement` takes it.
     scaled_scores : callable, optional
-        From q and k the scores. Default: the right ones. Others cannot be trained with.
+        Takes q and k, returns the scores. Default: the right function. A model can be trained
+        only with the default.
 
     Returns
     -------
@@ -206,7 +209,7 @@ def _from_softmax(function: Function, backward: WeightsBackward | None) -> Atten
     )
 
 
-#: For each step whose weights can be told, what makes an attention of a function for it.
+#: For each step that determines the weights: how to turn a function for it into an attention.
 WEIGHTS: dict[str, Callable[[Function, WeightsBackward | None], Attention]] = {
     "additive_mask": _from_additive_mask,
     "masked_scores": _from_masked_scores,
@@ -222,7 +225,7 @@ _ATTENTIONS = {
     "masked_attention": _from_masked_attention,
     "causal_attention": _from_causal_attention,
 }
-#: What `replacement` can replace.
+#: The steps that `replacement` can replace.
 STEPS = (*_ATTENTIONS, *_MASKS)
 
 
@@ -234,7 +237,7 @@ def softmax_vjp(d_weights: Array, weights: Array, axis: int = -1) -> Array:
     d_weights, weights : ndarray, shape (..., n_q, n_k)
         Gradient at the weights, and the weights.
     axis : int
-        Along which they sum to 1.
+        The axis along which the weights sum to 1.
 
     Returns
     -------
@@ -267,7 +270,7 @@ def _boolean(mask: Mask) -> Array:
 
 
 def _each_text(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> list[Array]:
-    """Call a function for each text of a batch, and return its results side by side."""
+    """Call a function for each text of a batch, and stack its results."""
     batch = np.broadcast_shapes(*(array.shape[:-3] for array in arrays))
     spread = [np.broadcast_to(a, batch + a.shape[-3:]) for a in arrays]
     results = [function(*(a[index] for a in spread)) for index in np.ndindex(batch)]

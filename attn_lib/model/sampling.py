@@ -1,4 +1,4 @@
-"""Writing: the model's own next word is put at the end of the text, and so on."""
+"""Sampling: the model chooses the next word, which is appended to the text, and so on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attn_lib.softmax import softmax
 
 
 class Generation(NamedTuple):
-    """What a model wrote, and what it took."""
+    """A text that a model wrote, with its logits and its cost."""
 
     text: str  #: the prompt and the new words
     logits: Array  #: from which each new word was chosen, shape (new words, n_words)
@@ -23,7 +23,7 @@ class Generation(NamedTuple):
 
 
 def multiplications(config: Config, n: int, n_past: int = 0) -> int:
-    """Return how many products of two numbers the matrix products of one `forward` take.
+    """Return the number of multiplications in the matrix products of one call of `forward`.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def multiplications(config: Config, n: int, n_past: int = 0) -> int:
     Returns
     -------
     int
-        Of the products that compute the projections, scores, mixtures, feed-forward layers and
-        logits. Scores that the mask hides are computed like others. Norm and softmax, whose
-        work is small beside it, are not counted.
+        Counts the projections, scores, mixtures, feed-forward layers and logits. Scores that
+        the mask hides are computed too. Norm and softmax, which cost much less, are not
+        counted.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def generate(
     use_cache: bool = True,
     parts: Parts = RIGHT,
 ) -> Generation:
-    """Return the prompt with words of the model's own after it.
+    """Return the prompt, continued by the model.
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def generate(
     prompt : str
         At least one word of the vocabulary.
     n_words : int
-        How many words to write.
+        Number of words to add.
     temperature : float
-        0: always the word with the highest logit. Above 0: drawn from the softmax of the logits
-        divided by it.
+        0: always take the word with the highest logit. Above 0: draw from the softmax of the
+        logits divided by the temperature.
     seed : int
-        Of the draws.
+        Seed of the draws.
     use_cache : bool
-        Keep keys and values of the words before, and read each new word alone. If not, the
-        whole text is read again for each word. The words are the same.
+        Keep the keys and values of earlier words and process only the new word. Otherwise the
+        whole text is processed again for each word. The words are the same.
     parts : Parts
         What to attend with.
 

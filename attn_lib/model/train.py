@@ -1,4 +1,4 @@
-"""Train the course's model again and write its weights over the committed ones.
+"""Train the course's model again and overwrite its committed weights.
 
 python -m attn_lib.model.train
 """
@@ -18,14 +18,14 @@ from attn_lib.model.training import CONFIG, train_model
 from attn_lib.model.transformer import initialise
 from attn_lib.model.weights import PATH, save
 
-#: Of the numbers to start from, and of the sentences to learn from. Nearly all starts learn both
-#: skills; from this one, each of the three roles falls to a head of its own.
+#: Seeds the initial model and the sentences. Nearly all seeds lead to both skills; with this one,
+#: each of the three roles has a different head.
 SEED = 0
 HELD_OUT = 2000  # sentences
 
 
 def main() -> None:
-    """Train, write, and say what the model can do and which of its heads does what."""
+    """Train the model, save it, and print its accuracies and the roles of its heads."""
     parser = argparse.ArgumentParser(
         prog="python -m attn_lib.model.train", description=__doc__.partition("\n")[0]
     )

@@ -26,9 +26,9 @@ CONFIG = Config(n_words=len(WORDS), max_length=MAX_WORDS)
 STEPS = 2000
 BATCH_SIZE = 64
 RATE = 3e-3
-#: Skills of the sentences in turn. Recall is learned later, and suddenly; it gets more of them.
+#: Skills of the sentences, in rotation. Recall is learned later, so it gets more sentences.
 SKILLS: tuple[Skill, ...] = ("recall", "recall", "agreement")
-#: Steps in which the rate rises from 0, and the part of it that is left at the end.
+#: Steps in which the rate rises from 0, and the fraction of it that remains at the end.
 WARM_UP = 100
 LEFT_AT_THE_END = 0.1
 #: Weight in the loss of words that nothing decides. With 1 they drown the others.
@@ -36,7 +36,7 @@ WEIGHT_OF_OTHERS = 0.1
 
 
 class TrainingBatch(NamedTuple):
-    """A batch of sentences, each word beside the one that comes after it."""
+    """A batch of sentences: for each word, the next word as its target."""
 
     ids: NDArray[np.int64]  #: all words but the last, shape (batch, n)
     targets: NDArray[np.int64]  #: all words but the first, shape (batch, n)
@@ -45,16 +45,16 @@ class TrainingBatch(NamedTuple):
 
 
 class Training(NamedTuple):
-    """A trained model, and how it went."""
+    """A trained model, and the losses during its training."""
 
     model: Transformer
-    losses: NDArray[np.float64]  #: on the batch of each step, before it; shape (steps,)
+    losses: NDArray[np.float64]  #: on the batch of each step, before the update; shape (steps,)
 
 
 def training_batch(
     sentences: Sequence[Sentence], weight_of_others: float = WEIGHT_OF_OTHERS
 ) -> TrainingBatch:
-    """Return sentences as arrays to learn from.
+    """Return sentences as arrays for training.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def training_batch(
     for row, sentence in enumerate(sentences):
         for answer in sentence.answers:
             word_weights[row, answer.position - 1] = 1
-    # The longest sentence's last word is a target only, so it is not among the ids.
+    # The last word of the longest sentence is only a target, so it is not among the ids.
     read = np.minimum(lengths, ids.shape[1] - 1)
     return TrainingBatch(ids[:, :-1], ids[:, 1:], word_weights, read)
 
@@ -96,18 +96,18 @@ def train_model(
     parts: Parts = RIGHT,
     watch: Callable[[int, Transformer], None] | None = None,
 ) -> Training:
-    """Return the model after it has read fresh sentences and learned from each batch.
+    """Return the model after training on batches of newly drawn sentences.
 
     Parameters
     ----------
     model : Transformer
-        Where to start; it is not changed.
+        The initial model; it is not changed.
     seed : int
         Of the sentences.
     steps : int
         Number of batches.
     batch_size : int
-        Sentences in each; two of three are of recall.
+        Sentences in each batch; two of three are recall sentences.
     rate : float
         Adam's learning rate at its highest. It rises from 0 in the first steps, then falls in
         a straight line to a tenth.
@@ -154,8 +154,8 @@ def train_model(
         rising = min(1.0, (step + 1) / WARM_UP)
         falling = 1 - (1 - LEFT_AT_THE_END) * step / steps
         updates = adam.step(gradients, rate * rising * falling)
-        # Computed in float64 and kept in float32: so the digits in which machines differ are
-        # rounded away, and the same seed gives the same model nearly everywhere.
+        # Computed in float64 and stored in float32: this rounds off the digits in which machines
+        # differ, so the same seed gives nearly always the same model.
         parameters = {
             name: (array + updates[name]).astype(np.float32)
             for name, array in model.parameters.items()
@@ -169,7 +169,7 @@ def train_model(
 def loss_and_gradients(
     model: Transformer, batch: TrainingBatch, parts: Parts = RIGHT
 ) -> tuple[float, dict[str, Array]]:
-    """Return the loss on a batch and its gradient at every number of the model, in float64.
+    """Return the loss on a batch and its gradient at every parameter, in float64.
 
     Parameters
     ----------

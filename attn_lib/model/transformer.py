@@ -1,8 +1,8 @@
 """A small transformer: from the ids of words to a score for each word that could come next.
 
 Every word has a vector, its *residual stream*. It starts as the word's embedding; each layer
-reads it and adds something to it; the last line compares it with every word of the vocabulary.
-The backward pass is in `gradients`, training in `train`, writing in `sampling`.
+reads it and adds something to it; the last step compares it with every word of the vocabulary.
+The backward pass is in `gradients`, training in `training`, writing in `sampling`.
 
 References
 ----------
@@ -28,11 +28,11 @@ from attn_lib.model.parts import RIGHT, Parts
 from attn_lib.model.positions import Positions, alibi_bias, rotate, sinusoidal
 from attn_lib.multihead import merge_heads, split_heads
 
-#: Every array that the model computes for a text, by its name; see `forward`.
+#: Every array that the model computes for a text, by name; see `forward`.
 Trace = dict[str, Array]
 
-#: Standard deviation of the first embeddings and positions. The norm makes them larger; what
-#: is learned soon stands out against so small a start.
+#: Standard deviation of the initial embeddings and positions. It is small, so that what is
+#: learned soon dominates; the norm rescales their sum.
 INITIAL_DEVIATION = 0.3
 
 
@@ -50,24 +50,24 @@ class Config(NamedTuple):
 
 
 class Transformer(NamedTuple):
-    """A model: its sizes, and all its numbers by name."""
+    """A model: its sizes, and all its parameters by name."""
 
     config: Config
     parameters: dict[str, Array]
 
     @property
     def size(self) -> int:
-        """How many numbers the model has."""
+        """The number of parameters."""
         return sum(array.size for array in self.parameters.values())
 
     def astype(self, dtype: DTypeLike) -> Transformer:
-        """Return the model with its numbers in another floating-point type."""
+        """Return the model with its parameters in another floating-point type."""
         parameters = {name: array.astype(dtype) for name, array in self.parameters.items()}
         return Transformer(self.config, parameters)
 
 
 def layer_names(config: Config) -> list[str]:
-    """Return what the layers are called in parameters and traces, first to last.
+    """Return the names of the layers in parameters and traces, from first to last.
 
     Examples
     --------
@@ -78,16 +78,16 @@ def layer_names(config: Config) -> list[str]:
 
 
 def initialise(config: Config, seed: int) -> Transformer:
-    """Return a model that has learned nothing yet.
+    """Return an untrained model.
 
-    The entries of a matrix are random, with a variance of one over its number of rows: what it
-    makes of a vector is about as large as the vector was. Gains are 1, biases 0.
+    The entries of a matrix are random, with variance 1 / number of rows, so that multiplying by it
+    keeps the entries of a vector about as large. Gains are 1, biases 0.
 
     Parameters
     ----------
     config : Config
     seed : int
-        Of the random numbers.
+        Seed of the random numbers.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def forward(
     past: Trace | None = None,
     parts: Parts = RIGHT,
 ) -> Trace:
-    """Return every array on the way from the ids of words to the logits of the next ones.
+    """Return every array from the ids of words to the logits of the next words.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def forward(
     ids : array_like of int, shape (..., n)
         Words of one text or of a batch of texts.
     lengths : array_like of int, shape (...), optional
-        Words of each text, cached ones included, if shorter ones are padded at their end.
+        Number of words of each text, cached ones included, if shorter texts have padding.
     past : Trace, optional
         What `forward` returned for the words before these: the KV cache. Only its keys and
         values are used.
@@ -177,7 +177,7 @@ def forward(
         - for each layer, as in ``layer1.stream``: ``stream``, what the layer reads,
           (..., n, d_model), and ``normed``; ``q``, ``k`` and ``v``, (..., n_heads, n, d_k);
           ``scores``, scaled and masked, and ``weights``, (..., n_heads, n, n_k), if attention
-          tells them; ``mixed``, the heads' outputs, (..., n_heads, n, d_k), and ``merged``;
+          returns them; ``mixed``, the heads' outputs, (..., n_heads, n, d_k), and ``merged``;
           ``added``, what the layer adds to the stream, (..., n, d_model)
         - for its feed-forward layer, if it has one: ``layer1.ff.stream``, ``layer1.ff.normed``
           and ``layer1.ff.added``
@@ -281,17 +281,17 @@ def _feed_forward(model: Transformer, layer: str, stream: Array) -> Trace:
 def attention_mask(
     config: Config, n_past: int, n: int, lengths: ArrayLike | None, parts: Parts
 ) -> NDArray[Any]:
-    """Return the mask of every layer: the causal one, less the padding if there is any.
+    """Return the mask of every layer: causal, and without the padding if there is any.
 
     Parameters
     ----------
     config : Config
     n_past, n : int
-        Number of words in the cache, and of new ones.
+        Number of words in the cache, and of new words.
     lengths : array_like of int, shape (...), or None
-        Words of each text without padding.
+        Number of words of each text, without padding.
     parts : Parts
-        What makes the masks.
+        The functions that make the masks.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Words and their ids: what turns a sentence into numbers, and numbers into a sentence."""
+"""Words and their ids: encoding sentences as numbers, and decoding them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from attn_lib.model.language import (
 )
 
 PADDING = "<pad>"
-#: Every word of the language; its place here is its id.
+#: Every word of the language; its index is its id.
 WORDS = (
     *(PADDING, ".", "the"),
     *NAMES,
@@ -35,7 +35,7 @@ IDS = {word: i for i, word in enumerate(WORDS)}
 
 
 class Batch(NamedTuple):
-    """Sentences as one array: the shorter ones are filled up with padding at their end."""
+    """Sentences as one array, in which shorter ones have padding at the end."""
 
     ids: NDArray[np.int64]  #: shape (batch, n)
     lengths: NDArray[np.int64]  #: words of each sentence without padding, shape (batch,)
@@ -47,7 +47,7 @@ def encode(text: str | Sequence[str]) -> NDArray[np.int64]:
     Parameters
     ----------
     text : str or sequence of str
-        Words, with spaces between them if they are one string. A stop is a word.
+        Words, separated by spaces if they are one string. A stop is a word.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def encode(text: str | Sequence[str]) -> NDArray[np.int64]:
 
 
 def decode(ids: ArrayLike) -> str:
-    """Return the words of ids, with spaces between them: the inverse of `encode`.
+    """Return the words of ids, separated by spaces: the inverse of `encode`.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def decode(ids: ArrayLike) -> str:
     TypeError
         If the ids are not whole numbers.
     ValueError
-        If they are not one row of ids of the vocabulary.
+        If they are not a single row of ids of the vocabulary.
 
     Examples
     --------

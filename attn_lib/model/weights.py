@@ -1,4 +1,4 @@
-"""The course's trained model as a file, and any other as one."""
+"""Saving a model to a file, loading it, and the trained model of the course."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ PATH = Path(__file__).with_name("trained.npz")
 
 
 def save(model: Transformer, path: Path | str) -> None:
-    """Write a model to a file, its sizes and its numbers.
+    """Write a model's sizes and numbers to a file.
 
     Parameters
     ----------
     model : Transformer
     path : path
-        Ends in ``.npz``. The same model makes the same bytes.
+        Has to end in ``.npz``. The same model always gives the same bytes.
 
     Raises
     ------
     ValueError
-        If the path has another ending, which NumPy would add to.
+        If the path does not end in ``.npz``; NumPy would append it.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def load(path: Path | str) -> Transformer:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file holds no model.
+        If the file does not contain a model.
     """
     with np.load(path, allow_pickle=False) as arrays:
         if "config" not in arrays:
@@ -89,7 +89,7 @@ def trained_model() -> Transformer:
     Returns
     -------
     Transformer
-        The same at each call; its arrays cannot be written to. Copy what you want to change.
+        The same object at each call. Its arrays are read-only: copy those you want to change.
 
     Examples
     --------

@@ -87,7 +87,7 @@ def read_overview(path: Path) -> Overview:
 
 
 def overview(name: str, text: str) -> Overview:
-    """Read the title and the tasks from the text of a first cell.
+    r"""Read the title and the tasks from the text of a first cell.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def overview(name: str, text: str) -> Overview:
     Examples
     --------
     >>> rows = ["# Sums", "| task | minutes | points |", "|---|---|---|", "| Add | 5 | 2 |"]
-    >>> overview("sums", "\\n".join([*rows, "| together | 5 | 2 |"])).tasks
+    >>> overview("sums", "\n".join([*rows, "| together | 5 | 2 |"])).tasks
     (Task(name='Add', minutes=5, points=2),)
     """
     lines = text.splitlines()

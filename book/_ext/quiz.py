@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -156,7 +156,7 @@ class QuizDirective(SphinxDirective):
         if identifier in owners:
             raise QuizError(
                 "expected an id that no other quiz has, "
-                f"got one that stands on {owners[identifier]} already."
+                f"got one that is already on {owners[identifier]}."
             )
         owners[identifier] = f"page {self.env.docname}"
 
@@ -183,7 +183,7 @@ class PlainQuiz(SphinxPostTransform):
 
     default_priority = 900
 
-    def run(self, **kwargs: Any) -> None:
+    def run(self, **kwargs: object) -> None:
         if self.app.builder.format == "html":
             return
         for node in list(self.document.findall(quiz)):

@@ -1,7 +1,7 @@
 """``python -m grader``.
 
-- `commands`: what can be asked for.
-- `actions`: what is then done and said, and the exit status.
-- `grading`: autograde, feedback and grades.csv in one go.
-- `sample_class`: all of it on a class that comes with the course.
+- `commands`: the commands and their options.
+- `actions`: what each command does and prints, and its exit status.
+- `grading`: autograde, write feedback and grades.csv in one go.
+- `sample_class`: grade and report on the class that comes with the course.
 """

@@ -1,6 +1,6 @@
-"""What the commands of ``python -m grader`` do and say, and the exit status of each.
+"""What the commands of ``python -m grader`` do and print, and the exit status of each.
 
-Each imports what it needs when it is called, so that the commands' help comes at once.
+A function imports what it needs when it is called, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -8,47 +8,60 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from grader import course
 from grader.errors import GraderError
 from grader.sandbox.inside.limits import NONE
 
-#: Exit statuses beside 0, when all of it succeeded.
+if TYPE_CHECKING:
+    from grader.command_line.grading import Graded
+    from grader.reporting.results import Result
+    from grader.running.pipeline import Run, Workers
+
+#: The exit statuses other than 0, which means that everything succeeded.
 SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
 
 
 class NothingSubmitted(GraderError):
-    """Raised when there is nothing to grade."""
+    """Raised when there is no submission to grade."""
 
 
 class NothingGraded(GraderError):
-    """Raised by a command that tells what grading found, where nothing was graded."""
+    """Raised by a command that shows results when there are none."""
 
 
-def in_words(problem: Exception) -> str:
-    """Say what an error of the gradebook's database means, or "" for any other error."""
+def database_problem(error: Exception) -> str:
+    """Return a sentence on an error of the gradebook's database, or "" for any other error."""
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
-    if isinstance(problem, (OperationalError, ProgrammingError)):
-        return f"the gradebook could not be used: {str(problem.orig or problem).strip()}"
+    if isinstance(error, (OperationalError, ProgrammingError)):
+        return f"the gradebook could not be used: {str(error.orig or error).strip()}"
     return ""
 
 
 def release_exercises(options: argparse.Namespace) -> int:
+    """Release learners' notebooks and return the exit status."""
     from grader.releasing import release
 
-    status = 0
+    exit_status = 0
     for assignment in options.assignments or course.assignments():
         try:
             print(release.release(assignment, force=options.force))
         except GraderError as problem:
             print(problem, file=sys.stderr)
-            status = SOME_FAILED
-    return status
+            exit_status = SOME_FAILED
+    return exit_status
 
 
 def make_bundle(options: argparse.Namespace) -> int:
+    """Make the learners' archive and return the exit status.
+
+    Raises
+    ------
+    grader.releasing.bundle.BundleFailed
+        If the archive cannot be made.
+    """
     from grader.releasing import bundle
 
     print(bundle.bundle(options.book, options.into))
@@ -56,10 +69,19 @@ def make_bundle(options: argparse.Namespace) -> int:
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
+    """Autograde, write feedback and grades.csv too if `everything`; return the exit status.
+
+    Raises
+    ------
+    NothingSubmitted
+        If there is no submission to grade.
+    GraderError
+        If the class cannot be graded: see `grader.running.pipeline.autograde`.
+    """
     if not options.submitted.is_dir():
         raise NothingSubmitted(f"expected a folder of submissions, found no {options.submitted}.")
     if not options.scheduler:
-        _get_workers_ready()
+        _prepare_workers()
     from grader.running import cluster_workers, local_workers, pipeline
 
     run = pipeline.Run(
@@ -71,17 +93,17 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
         db_url=gradebook_address(options),
         isolation=options.isolation,
     )
-    judges: pipeline.Workers
+    workers: pipeline.Workers
     if options.scheduler:
-        judges = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
+        workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
     else:
-        judges = pipeline.local_workers(run, options.workers)
+        workers = pipeline.local_workers(run, options.workers)
     if not run.students():
         raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
-    return _graded(run, judges, everything)
+    return _grade_run(run, workers, everything)
 
 
-def _graded(run: Any, judges: Any, everything: bool) -> int:
+def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
     from grader.command_line import grading
     from grader.gradebook import reading
     from grader.reporting import results, summary
@@ -90,22 +112,29 @@ def _graded(run: Any, judges: Any, everything: bool) -> int:
     _warn_of(run.isolation)
     with _Progress() as progress:
         if everything:
-            graded = grading.grade(run, judges, progress)
+            graded = grading.grade(run, workers, progress)
         else:
-            students = pipeline.autograde(run, judges, progress)
+            students = pipeline.autograde(run, workers, progress)
             found = results.results(run.db_url, run.into, run.assignment, students)
             graded = grading.Graded(found)
-    told = [_deadline(run.db_url, run.assignment, graded.results)]
+    sentences = [_deadline(run.db_url, run.assignment, graded.results)]
     if run.student == "*":
         students = [result.student for result in graded.results]
-        told.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
-        told.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
-    return _report_on(graded, told)
+        sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
+    return _print_results(graded, sentences)
 
 
 def write_feedback(options: argparse.Namespace) -> int:
+    """Write pages of feedback and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    """
     from grader.reporting import feedback, summary
 
     found = _results(options)
@@ -121,6 +150,13 @@ def write_feedback(options: argparse.Namespace) -> int:
 
 
 def write_grades(options: argparse.Namespace) -> int:
+    """Export the grades as CSV and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    """
     from grader.reporting import export, summary
 
     name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
@@ -131,13 +167,20 @@ def write_grades(options: argparse.Namespace) -> int:
         course.graded_cells(options.assignment),
         path,
         assignment=options.assignment,
-        form=options.format,
+        file_format=options.format,
     )
     print(summary.exported(found, lines, path))
     return 0
 
 
 def write_report(options: argparse.Namespace) -> int:
+    """Write the report on the class and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    """
     from grader.reporting import report
 
     path = options.output or options.into / f"report-{options.assignment}.html"
@@ -149,7 +192,14 @@ def write_report(options: argparse.Namespace) -> int:
 
 
 def grade_sample_class(options: argparse.Namespace) -> int:
-    _get_workers_ready()
+    """Write and grade the sample class and return the exit status.
+
+    Raises
+    ------
+    GraderError
+        If the class cannot be graded: see `grader.running.pipeline.autograde`.
+    """
+    _prepare_workers()
     from grader.command_line import sample_class
 
     if options.isolation:
@@ -158,10 +208,11 @@ def grade_sample_class(options: argparse.Namespace) -> int:
         graded = sample_class.grade_sample_class(
             into=options.into, isolation=options.isolation, progress=progress
         )
-    return _report_on(graded)
+    return _print_results(graded)
 
 
 def examine_machine(options: argparse.Namespace) -> int:
+    """Print whether each part of the sandbox works here and return the exit status."""
     from grader.sandbox import doctor
 
     checks = doctor.checks()
@@ -170,15 +221,15 @@ def examine_machine(options: argparse.Namespace) -> int:
     return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
 
 
-def _get_workers_ready() -> None:
-    """Begin what judging needs: workers and this process import for two seconds, side by side."""
+def _prepare_workers() -> None:
+    """Start the workers' imports now, so that they overlap with the imports of this process."""
     from grader.running import local_workers
 
-    local_workers.get_ready(local_workers.JUDGE_JOB)
+    local_workers.start_fork_server(local_workers.JUDGE_JOB)
 
 
-def _results(options: argparse.Namespace) -> list[Any]:
-    """Return the results of the students that are asked for."""
+def _results(options: argparse.Namespace) -> list[Result]:
+    """Return the results of the students that `options` ask for, at least one."""
     from grader.reporting import results
 
     found = [
@@ -186,7 +237,7 @@ def _results(options: argparse.Namespace) -> list[Any]:
         for result in results.results(
             gradebook_address(options), options.into.resolve(), options.assignment
         )
-        if course.is_asked_for(result.student, options.student)
+        if course.matches_student(result.student, options.student)
     ]
     if not found:
         whose = "" if options.student == "*" else f" by {options.student!r}"
@@ -198,7 +249,7 @@ def _results(options: argparse.Namespace) -> list[Any]:
 
 
 def gradebook_address(options: argparse.Namespace) -> str:
-    """Return the address of the gradebook that is meant."""
+    """Return the address of the gradebook that `options` name, or of the default one."""
     from grader.gradebook import reading
 
     if options.db:
@@ -208,24 +259,25 @@ def gradebook_address(options: argparse.Namespace) -> str:
     return reading.sqlite_url(options.into)
 
 
-def _deadline(db_url: str, assignment: str, found: Sequence[Any]) -> str:
-    from grader.gradebook import due_dates, reading
+def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
+    from grader.gradebook import reading, times
     from grader.reporting import summary
 
-    zone = due_dates.zone_of(course.configuration())
+    zone = times.zone_of(course.configuration())
     return summary.deadline(reading.due(db_url, assignment), zone, found)
 
 
 def _warn_of(isolation: str) -> None:
     if isolation == NONE:
         print(
-            "WARNING: isolation is none. Learners' code runs unprotected, as you: it can read and "
-            "change whatever you can.",
+            "WARNING: isolation is none. Learners' code runs unprotected, as your user: it can "
+            "read and change whatever you can.",
             file=sys.stderr,
         )
 
 
-def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
+def _print_results(graded: Graded, sentences: Sequence[str] = ()) -> int:
+    """Print the results of a class, then the sentences; return the exit status."""
     from grader.reporting import summary
 
     print(summary.table(graded.results))
@@ -233,7 +285,7 @@ def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
         print(f"\n{remarks}")
     print()
     print(summary.sentence(summary.figures(graded.results)))
-    for text in filter(None, told):
+    for text in filter(None, sentences):
         print(text)
     for student, problem in graded.without_feedback.items():
         print(f"{student}: {problem}", file=sys.stderr)
@@ -242,7 +294,7 @@ def _report_on(graded: Any, told: Sequence[str] = ()) -> int:
 
 
 class _Progress:
-    """One line on a terminal that says what is being graded; nothing where it is not a terminal."""
+    """A line that shows the progress, if the standard error stream is a terminal."""
 
     def __enter__(self) -> Callable[[object], None]:
         return self.show if sys.stderr.isatty() else lambda line: None

@@ -1,4 +1,4 @@
-"""The commands of ``python -m grader`` and what each takes; `actions` does them."""
+"""The commands of ``python -m grader`` and their options; `actions` carries them out."""
 
 from __future__ import annotations
 
@@ -6,24 +6,35 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from grader import course
 from grader.command_line import actions
 from grader.errors import GraderError
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
 DESCRIPTION = (
-    "The instructor's side of the exercises: release the learners' notebooks, grade what was "
-    "submitted, report on it, or try all of it on the sample class."
+    "The instructor's side of the exercises: release the learners' notebooks, grade submissions, "
+    "report on the class, or try all of this on the sample class."
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status.
+    """Carry out a command and return its exit status.
 
-    0: all of it succeeded. 1: some submissions or notebooks failed, and are named. 2: the
-    command could not be carried out. 130: it was stopped with Ctrl-C.
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Default: those of this process.
+
+    Returns
+    -------
+    int
+        0: everything succeeded. 1: some submissions or notebooks failed; the output names them.
+        2: the command could not be carried out. 130: it was stopped with Ctrl-C.
     """
     parser = argparse.ArgumentParser(prog="python -m grader", description=DESCRIPTION)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -43,34 +54,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.action(options)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here.", file=sys.stderr)
+        print("stopped; the same command continues from here.", file=sys.stderr)
         return actions.STOPPED
     except GraderError as problem:
         print(problem, file=sys.stderr)
         return actions.NOT_DONE
-    except Exception as problem:
-        words = actions.in_words(problem)
-        if not words:
+    except Exception as error:
+        sentence = actions.database_problem(error)
+        if not sentence:
             raise
-        print(words, file=sys.stderr)
+        print(sentence, file=sys.stderr)
         return actions.NOT_DONE
 
 
-def _command(commands: Any, name: str, says: str) -> argparse.ArgumentParser:
-    """Add a command; the list of all of them and its own help say the same of it."""
-    description = f"{says[0].upper()}{says[1:]}."
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=says, description=description)
-    return parser
+def _command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    """Add a command whose summary is shown in the list of commands and in its own help."""
+    description = f"{summary[0].upper()}{summary[1:]}."
+    return commands.add_parser(name, help=summary, description=description)
 
 
-def _add_release(commands: Any) -> None:
+def _add_release(commands: Commands) -> None:
     command = _command(commands, "release", "make exercises/ from solutions/")
     command.add_argument("assignments", nargs="*", metavar="ASSIGNMENT", help="default: all")
     command.add_argument("--force", action="store_true", help="replace notebooks with work in them")
     command.set_defaults(action=actions.release_exercises)
 
 
-def _add_bundle(commands: Any) -> None:
+def _add_bundle(commands: Commands) -> None:
     command = _command(commands, "bundle", "make the learners' archive in dist/")
     command.add_argument(
         "--book",
@@ -87,13 +97,13 @@ def _add_bundle(commands: Any) -> None:
     command.set_defaults(action=actions.make_bundle)
 
 
-def _add_grade(commands: Any) -> None:
+def _add_grade(commands: Commands) -> None:
     command = _command(commands, "grade", "autograde, write feedback and grades.csv")
     _add_grading_options(command)
     command.set_defaults(action=lambda options: actions.grade(options, everything=True))
 
 
-def _add_autograde(commands: Any) -> None:
+def _add_autograde(commands: Commands) -> None:
     command = _command(commands, "autograde", "judge submissions and enter their scores")
     _add_grading_options(command)
     command.set_defaults(action=lambda options: actions.grade(options, everything=False))
@@ -109,10 +119,13 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
     )
     _add_class_options(command)
     command.add_argument(
-        "--force", action="store_true", help="grade again what is graded and has not changed"
+        "--force", action="store_true", help="judge again what has not changed since it was graded"
     )
     command.add_argument(
-        "--workers", type=_positive, metavar="N", help="processes that judge (default: one a core)"
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="number of processes that judge (default: one for each core)",
     )
     command.add_argument(
         "--scheduler", metavar="ADDRESS", help="judge on a Dask cluster, such as tcp://HOST:8786"
@@ -133,8 +146,8 @@ def _add_class_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--db",
         metavar="URL",
-        help="the gradebook's database (default: nbgrader_config.py's; with another folder in "
-        "--into the gradebook.db there)",
+        help="the gradebook's database (default: the one in nbgrader_config.py, or gradebook.db in "
+        "the folder of --into if you give one)",
     )
 
 
@@ -143,7 +156,8 @@ def _add_isolation(command: argparse.ArgumentParser) -> None:
         "--isolation",
         default="",
         choices=[BUBBLEWRAP, NONE],
-        help="where learner code runs; none: unprotected, as you (default: nbgrader_config.py's)",
+        help="where learners' code runs; none: unprotected, as your user (default: as in "
+        "nbgrader_config.py)",
     )
 
 
@@ -154,21 +168,21 @@ def _add_assignment(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_feedback(commands: Any) -> None:
+def _add_feedback(commands: Commands) -> None:
     command = _command(commands, "feedback", "write each student's page of feedback")
     _add_assignment(command)
     _add_class_options(command)
     command.set_defaults(action=actions.write_feedback)
 
 
-def _add_export(commands: Any) -> None:
+def _add_export(commands: Commands) -> None:
     from grader.reporting import export
 
     command = _command(commands, "export", "write the grades as CSV")
     _add_assignment(command)
     _add_class_options(command)
     command.add_argument(
-        "--format", choices=sorted(export.FORMS), default="csv", help="default: %(default)s"
+        "--format", choices=sorted(export.FORMATS), default="csv", help="default: %(default)s"
     )
     command.add_argument(
         "--output",
@@ -179,7 +193,7 @@ def _add_export(commands: Any) -> None:
     command.set_defaults(action=actions.write_grades)
 
 
-def _add_report(commands: Any) -> None:
+def _add_report(commands: Commands) -> None:
     command = _command(commands, "report", "write a page on how the class did")
     _add_assignment(command)
     _add_class_options(command)
@@ -189,7 +203,7 @@ def _add_report(commands: Any) -> None:
     command.set_defaults(action=actions.write_report)
 
 
-def _add_sample_class(commands: Any) -> None:
+def _add_sample_class(commands: Commands) -> None:
     command = _command(commands, "sample-class", "write and grade the sample class")
     command.add_argument(
         "--into",
@@ -201,13 +215,13 @@ def _add_sample_class(commands: Any) -> None:
     command.set_defaults(action=actions.grade_sample_class)
 
 
-def _add_doctor(commands: Any) -> None:
-    command = _command(commands, "doctor", "say what of the sandbox works on this machine")
+def _add_doctor(commands: Commands) -> None:
+    command = _command(commands, "doctor", "check whether the sandbox works on this machine")
     command.set_defaults(action=actions.examine_machine)
 
 
 def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
     return number

@@ -1,4 +1,4 @@
-"""All of grading in one go: autograde, feedback and grades.csv."""
+"""Grade a class: autograde, then write feedback and grades.csv."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from grader.running.pipeline import Run, Workers, autograde, local_workers
 
 @dataclass(frozen=True)
 class Graded:
-    """What came of it."""
+    """The results of a class, and the students whose feedback could not be written."""
 
     results: list[Result]
-    without_feedback: dict[str, str] = field(default_factory=dict)  #: student to reason
+    without_feedback: dict[str, str] = field(default_factory=dict)  #: reason by student
 
 
 def grade(
@@ -24,17 +24,23 @@ def grade(
     workers: Workers | None = None,
     progress: Callable[[object], None] = lambda line: None,
 ) -> Graded:
-    """Grade what a run says, write feedback, and write grades.csv with all who were ever graded.
+    """Autograde a run, write its students' feedback, and write grades.csv with all students.
 
     Parameters
     ----------
     run : Run
+        Which submissions to grade. grades.csv also has the students of earlier runs.
     workers : Workers, optional
-        Who judges. Default: a process a core on this machine.
+        The workers that judge. Default: one process for each core of this machine.
     progress : callable
-        Takes a line for each submission and each page that is done.
+        Called with a line for each submission and each page that is done.
+
+    Raises
+    ------
+    GraderError
+        If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
-    # Pages take much to import, which no other command of `grader` needs.
+    # Imported here because it is slow to import and only this command needs it.
     from grader.reporting.feedback import write_feedback
 
     students = autograde(run, workers or local_workers(run), progress)

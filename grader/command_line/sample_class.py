@@ -1,4 +1,4 @@
-"""The sample class: written into a folder, graded and reported there."""
+"""Write the sample class into a folder, grade it and report on it there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from grader.command_line.grading import Graded, grade
-from grader.course import ROOT, read_instructors_notebook
+from grader.course import ROOT, read_solution_notebook
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
 from grader.reporting.report import write_report
@@ -22,12 +22,12 @@ ASSIGNMENT = "dot-products"
 SAMPLE = ROOT / "tests" / "sample_class"
 CLASSROOM = ROOT / "_class"
 
-#: What grading makes in the class's folder, beside the submissions.
+#: What grading writes into the folder of the class, next to the submissions.
 GRADED = ("autograded", "feedback", "gradebook.db", f"graded-{ASSIGNMENT}.jsonl")
 
 
 def read_roster(path: Path) -> dict[str, tuple[str, str]]:
-    """Return first and last name by student from a CSV file."""
+    """Return the first and last name of each student, by id, from a CSV file."""
     with path.open(encoding="utf-8", newline="") as file:
         return {row["id"]: (row["first_name"], row["last_name"]) for row in csv.DictReader(file)}
 
@@ -38,16 +38,21 @@ def grade_sample_class(
     isolation: str = "",
     progress: Callable[[object], None] = lambda line: None,
 ) -> Graded:
-    """Write the class's submissions, grade them, and write grades.csv, a report and summary.json.
+    """Write the submissions of the class, grade them, and write a report and summary.json.
 
-    Running it again grades what has changed. If the assignment or the class itself has
-    changed, everything is graded afresh: unlike a real class's gradebook, this one holds
-    nothing that was entered by hand.
+    Calling it again grades only submissions that have changed. If the assignment or the roster has
+    changed, it removes everything and grades anew: unlike the gradebook of a real class, this one
+    holds nothing that was entered by hand.
+
+    Raises
+    ------
+    GraderError
+        If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
     into.mkdir(parents=True, exist_ok=True)
     names = read_roster(sample / "roster.csv")
     settings = Run(ASSIGNMENT, into / "submitted", into, isolation=isolation, names=names)
-    source = read_instructors_notebook(ASSIGNMENT)
+    source = read_solution_notebook(ASSIGNMENT)
     course = course_digest(source, settings.limits, settings.isolation)
     state = {"course": course, "roster": names}
     state_path = into / "state.json"

@@ -1,8 +1,8 @@
-"""nbgrader's gradebook: its rows read in one query, written by one writer.
+"""Read and write nbgrader's gradebook.
 
 Other rooms use:
 
-- `reading`: students, entries, deadlines.
-- `writing`: verdicts entered as nbgrader itself would.
-- `due_dates`: times in words and in UTC.
+- `reading`: learners, entries and deadlines, in few queries.
+- `writing`: enter verdicts and late penalties, as nbgrader would.
+- `times`: parse and format times with their time zones.
 """

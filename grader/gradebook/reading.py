@@ -1,4 +1,4 @@
-"""What nbgrader's gradebook knows of an assignment, in one query however large the class."""
+"""Read nbgrader's gradebook, with a number of queries that does not depend on the class size."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from nbgrader.api import (
 )
 from sqlalchemy import and_, select
 
-from grader.course import let_alembic_be_found
+from grader.course import put_alembic_on_path
 
 
 @dataclass
@@ -28,42 +28,47 @@ class Entry:
     """One student's grades in one assignment."""
 
     student: str
-    scores: dict[str, float] = field(default_factory=dict)  #: by cell, where it has any yet
-    points: dict[str, float] = field(default_factory=dict)  #: the most each cell gives
-    to_read: list[str] = field(default_factory=list)  #: cells that wait for a person
-    late_penalty: float = 0.0  #: points taken off for lateness
-    seconds_late: float = 0.0  #: since the deadline, with any extension of it
-    comments: dict[str, str] = field(default_factory=dict)  #: by cell, where there is one
-    judged: bool = False  #: whether a test has given points, and not a person alone
+    scores: dict[str, float] = field(default_factory=dict)  #: by cell, if it has been scored
+    points: dict[str, float] = field(default_factory=dict)  #: the maximum score by cell
+    to_read: list[str] = field(default_factory=list)  #: cells that a person has to score
+    late_penalty: float = 0.0  #: points deducted for lateness
+    seconds_late: float = 0.0  #: after the deadline, extended if the student has an extension
+    comments: dict[str, str] = field(default_factory=dict)  #: by cell, if it has a comment
+    judged: bool = False  #: whether any score comes from a test rather than from a person
 
 
 def sqlite_url(folder: Path) -> str:
-    """Return the address of the gradebook in the folder."""
+    """Return the SQLAlchemy URL of the gradebook in a folder."""
     return f"sqlite:///{folder.resolve() / 'gradebook.db'}"
 
 
 def open_gradebook(db_url: str, course_id: str = "") -> Gradebook:
-    """Return the gradebook at the address, made there if there is none. A context.
+    """Open a gradebook, and create it if there is none. Use it as a context manager.
 
     Parameters
     ----------
     db_url : str
-        SQLAlchemy's address of the database.
+        The SQLAlchemy URL of the database.
     course_id : str, optional
         A course to add if the gradebook does not have it. Default: none.
+
+    Raises
+    ------
+    sqlalchemy.exc.OperationalError
+        If there is no such database, or it cannot be opened.
     """
-    let_alembic_be_found()
+    put_alembic_on_path()
     return Gradebook(db_url, course_id)
 
 
 def due(db_url: str, assignment: str) -> datetime | None:
-    """Return the assignment's deadline, in UTC, if it has one."""
+    """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
 
 
 class Learner(NamedTuple):
-    """What the class list says of somebody; "" where it says nothing."""
+    """What the class list says about a learner. A field is "" if it is not in the list."""
 
     first_name: str = ""
     last_name: str = ""
@@ -71,7 +76,7 @@ class Learner(NamedTuple):
 
 
 def learners(db_url: str) -> dict[str, Learner]:
-    """Return all learners by id: those of the class list and who has handed in."""
+    """Return all learners by id: those in the class list and those with a submission."""
     columns = (Student.id, Student.first_name, Student.last_name, Student.lms_user_id)
     with open_gradebook(db_url) as gradebook:
         rows = gradebook.db.execute(select(*columns).order_by(Student.id))
@@ -81,7 +86,7 @@ def learners(db_url: str) -> dict[str, Learner]:
 def seconds_late(
     timestamp: datetime | None, due: datetime | None, extension: timedelta | None
 ) -> float:
-    """Return how long after the deadline a submission came, 0 where one of the two is not known.
+    """Return how many seconds after the deadline a submission came, 0 if either time is unknown.
 
     Examples
     --------
@@ -95,9 +100,9 @@ def seconds_late(
 
 
 def entries(db_url: str, assignment: str) -> dict[str, Entry]:
-    """Return the entries of all submissions to the assignment by student.
+    """Return the entries of all submissions to an assignment, by student.
 
-    An entry knows every cell that gives points, also those that were not handed in.
+    An entry has every cell that is worth points, even if it was not handed in.
     """
     of_assignment = (
         select(Student.id)
@@ -141,7 +146,7 @@ def entries(db_url: str, assignment: str) -> dict[str, Entry]:
             waits = bool(grade and grade.needs_manual_grade)
             if waits:
                 entry.to_read.append(cell)
-            # What a person gave counts while it waits to be looked at again, as in formgrader.
+            # As in formgrader, a person's score counts even while the answer is marked to be read.
             if not waits or grade.manual_score is not None:
                 entry.scores[cell] = grade.score if grade else 0.0
         for student, cell, comment in gradebook.db.execute(comments):

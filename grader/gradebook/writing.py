@@ -1,4 +1,4 @@
-"""Enter verdicts in nbgrader's gradebook, many in a transaction, with the rows nbgrader writes."""
+"""Enter verdicts in nbgrader's gradebook in batches, with the same rows that nbgrader writes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from nbformat import NotebookNode
 from nbgrader.api import (
     Assignment,
     Comment,
     Grade,
+    Notebook,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
@@ -28,40 +30,47 @@ from grader.gradebook.reading import open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
 
-#: What nbgrader notes beside an answer that is still the released stub.
+#: The comment that nbgrader gives to an answer that is still the released stub.
 NO_RESPONSE = "No response."
 
 
-class OtherCells(GraderError):
-    """Raised when cells came or went in an assignment that has been graded before."""
+class CellsChanged(GraderError):
+    """Raised when an assignment that was graded before has cells added or removed."""
 
 
 class LateRuleFailed(GraderError):
-    """Raised when the course's rule for late work is not there or cannot be applied."""
+    """Raised when the course's rule for late work is missing or raises an error."""
 
 
 @dataclass(frozen=True)
 class Entered:
-    """A verdict on its way into the gradebook."""
+    """A verdict to be entered in the gradebook."""
 
     verdict: Verdict
-    timestamp: datetime | None = None  #: when it was handed in, if nbgrader noted that
+    timestamp: datetime | None = None  #: when it was handed in, if nbgrader recorded that
 
 
 class GradebookWriter:
-    """The one who writes into the gradebook. A context.
+    """Enters verdicts on one assignment in the gradebook. A context manager.
 
     Parameters
     ----------
     db_url : str
-        SQLAlchemy's address of the database: SQLite or PostgreSQL.
+        The SQLAlchemy URL of the database: SQLite or PostgreSQL.
     assignment : str
         The assignment, which has one notebook of the same name.
     source : bytes
         The instructor's notebook; its cells are entered as ``nbgrader generate_assignment``
         enters them.
     config : Config
-        nbgrader's, for the course's id and its late penalties.
+        nbgrader's configuration, for the course's id and its rule for late work.
+
+    Raises
+    ------
+    CellsChanged
+        If the gradebook has other cells for this assignment than the instructor's notebook.
+    LateRuleFailed
+        If the class that the configuration names for late work cannot be imported.
     """
 
     def __init__(self, db_url: str, assignment: str, source: bytes, config: Config) -> None:
@@ -95,7 +104,7 @@ class GradebookWriter:
         self._gradebook.close()
 
     def students(self) -> set[str]:
-        """Return who has a submission to the assignment in the gradebook."""
+        """Return the students whose submission to the assignment is in the gradebook."""
         rows = self._db.scalars(
             select(SubmittedAssignment.student_id).where(
                 SubmittedAssignment.assignment_id == self._assignment_id
@@ -114,10 +123,15 @@ class GradebookWriter:
         self._db.commit()
 
     def renew_penalties(self) -> None:
-        """Set every penalty for late work that the gradebook has, or should have.
+        """Compute the penalties of all late submissions in the gradebook again.
 
-        Since it was set the deadline, an extension, the policy or a person's points may have
-        changed, on which no verdict depends.
+        A penalty depends on the deadline, on extensions, on the rule and on scores that a person
+        gave. These may have changed although no submission has to be judged again.
+
+        Raises
+        ------
+        LateRuleFailed
+            If the rule raises an error.
         """
         concerned = SubmittedNotebook.late_submission_penalty.is_not(None)
         if self._due is not None:
@@ -136,10 +150,15 @@ class GradebookWriter:
     def enter(self, batch: Sequence[Entered]) -> None:
         """Enter the verdicts in one transaction.
 
-        Of what there was before, a failed one leaves only what a person gave.
+        If a verdict is a failure, only what a person gave stays of an earlier entry.
+
+        Raises
+        ------
+        LateRuleFailed
+            If the rule for late work raises an error. Nothing is entered then.
         """
         with warnings.catch_warnings():
-            # nbgrader's models make SQLAlchemy 2.1 remark on the order in which rows are added.
+            # nbgrader's models make SQLAlchemy 2.1 warn about the order in which rows are added.
             warnings.filterwarnings("ignore", category=SAWarning)
             try:
                 self._enter(batch)
@@ -148,7 +167,7 @@ class GradebookWriter:
                 self._db.rollback()
                 raise
             finally:
-                self._db.expunge_all()  # nothing of a batch stays in memory
+                self._db.expunge_all()  # frees the memory of the batch
 
     def _enter(self, batch: Sequence[Entered]) -> None:
         submissions = self._submissions([entered.verdict.student for entered in batch])
@@ -156,7 +175,7 @@ class GradebookWriter:
             student = entered.verdict.student
             if entered.verdict.status == FAILED and student in submissions:
                 if _has_something_by_hand(submissions[student]):
-                    self._take_back(submissions[student])
+                    self._withdraw_verdict(submissions[student])
                 else:
                     self._remove(submissions.pop(student))
         graded = [entered for entered in batch if entered.verdict.status != FAILED]
@@ -209,7 +228,7 @@ class GradebookWriter:
         return submission
 
     def _enter_one(self, submission: SubmittedAssignment, entered: Entered) -> None:
-        """Set what nbgrader's `SaveAutoGrades` sets; a person's scores and comments stay."""
+        """Set what nbgrader's `SaveAutoGrades` sets, and keep a person's scores and comments."""
         verdict = entered.verdict
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
@@ -220,7 +239,7 @@ class GradebookWriter:
                 name = self._names.get(grade.cell_id, "")
                 grade.auto_score = verdict.scores.get(name)
                 if name in verdict.missing:
-                    # What a person gave was for a cell of an earlier submission.
+                    # This cell was not handed in, so a person's score is for an earlier submission.
                     grade.manual_score = grade.extra_credit = None
                 grade.needs_manual_grade = (
                     grade.manual_score is not None or grade.auto_score is None
@@ -247,18 +266,18 @@ class GradebookWriter:
             return (
                 None if penalty is None else self._penalties._check_late_penalty(notebook, penalty)
             )
-        except Exception as problem:  # the rule is the course's own code
+        except Exception as problem:  # the course may bring its own rule, which can raise anything
             raise LateRuleFailed(
                 f"the rule for late work, {type(rule).__name__}, raised "
                 f"{type(problem).__name__}: {problem}, for {submission.student_id}, who was "
-                f"{late:g} s late. Mend it and give the command again."
+                f"{late:g} s late. Correct the rule and give the command again."
             ) from problem
 
-    def _take_back(self, submission: SubmittedAssignment) -> None:
-        """Take back what a verdict gave; what a person gave waits for the next one."""
+    def _withdraw_verdict(self, submission: SubmittedAssignment) -> None:
+        """Remove what came from a verdict, and keep what a person gave."""
         for notebook in submission.notebooks:
             for grade in notebook.grades:
-                # As nbgrader leaves a submission that it could not grade.
+                # nbgrader, too, leaves a submission that it could not grade in this state.
                 grade.auto_score, grade.needs_manual_grade = None, True
             for comment in notebook.comments:
                 comment.auto_comment = None
@@ -270,7 +289,7 @@ class GradebookWriter:
         self._db.delete(submission)
 
     def _enter_cells(self, db_url: str, source: bytes, config: Config) -> None:
-        """Enter the assignment and its cells, unless they are there as they are."""
+        """Enter the assignment and its cells, unless the gradebook already has the same ones."""
         stub = read_source(source).stub
         gradebook = self._gradebook
         known = gradebook.db.scalar(select(Assignment).where(Assignment.name == self.assignment))
@@ -284,10 +303,10 @@ class GradebookWriter:
             try:
                 SaveCells(config=config).preprocess(stub, {"nbgrader": names})
             except RuntimeError as problem:
-                raise OtherCells(
-                    f"{self.assignment}: expected the cells that the gradebook knows, found "
-                    f"others in the instructor's notebook. {problem}. Grade into another "
-                    "folder, or remove the assignment's submissions from the gradebook first."
+                raise CellsChanged(
+                    f"{self.assignment}: expected the same cells in the instructor's notebook as "
+                    f"in the gradebook, found others. {problem}. Grade into another folder, or "
+                    "remove the assignment's submissions from the gradebook first."
                 ) from problem
         gradebook.db.expire_all()
 
@@ -299,13 +318,13 @@ def _late_rule(config: Config) -> AssignLatePenalties:
     except TraitError as problem:
         raise LateRuleFailed(
             "expected the class that nbgrader_config.py names in "
-            f"c.AssignLatePenalties.plugin_class, found none: {problem}"
+            f"c.AssignLatePenalties.plugin_class, but it cannot be imported: {problem}"
         ) from problem
     return rule
 
 
 def _has_something_by_hand(submission: SubmittedAssignment) -> bool:
-    """Say whether a person gave points, a comment, more time or a flag."""
+    """Say whether a person gave a score, a comment, an extension or a flag."""
     return submission.extension is not None or any(
         notebook.flagged
         or any(
@@ -318,8 +337,8 @@ def _has_something_by_hand(submission: SubmittedAssignment) -> bool:
     )
 
 
-def _same_cells(notebook: Any, stub: Any) -> bool:
-    """Say whether the gradebook has the cells of the instructor's notebook."""
+def _same_cells(notebook: Notebook, stub: NotebookNode) -> bool:
+    """Say whether the gradebook has the same cells as the released notebook."""
     recorded = {cell.name: (cell.checksum, cell.source) for cell in notebook.source_cells}
     found = {
         cell.metadata.nbgrader.grade_id: (cell.metadata.nbgrader.get("checksum"), cell.source)

@@ -1,9 +1,9 @@
-"""What a submission is worth: the instructor's tests, on answers that run in the sandbox.
+"""Judges a submission: the tests in the grader's process, the answers in the sandbox.
 
 Other rooms use:
 
 - `judge`: the verdict on one submission.
 - `findings`: what the tests found, part by part.
-- `verdict`: all that travels back from where it was graded.
-- `assignment_source`: the instructor's notebook as grading needs it.
+- `verdict`: all that judging a submission returns.
+- `assignment_source`: the instructor's notebook, prepared for judging.
 """

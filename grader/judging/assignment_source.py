@@ -1,4 +1,4 @@
-"""The instructor's notebook as grading needs it: stubs, tests and the names that are asked for."""
+"""The instructor's notebook, prepared for judging: stubs, tests and the names to define."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from traitlets.config import Config
 
 @dataclass(frozen=True)
 class Source:
-    """What a submission is compared with."""
+    """The instructor's notebook of one assignment."""
 
-    file: bytes  #: the notebook as it stands in solutions/
-    stub: NotebookNode  #: without solutions, with hidden tests and nbgrader's checksums
-    names: frozenset[str]  #: what the answers define
-    points: dict[str, float]  #: the most each cell gives, in the notebook's order
+    file: bytes  #: the file in solutions/, unchanged
+    stub: (
+        NotebookNode  #: stubs in place of solutions; hidden tests and nbgrader's checksums included
+    )
+    names: frozenset[str]  #: the names that the model answers define
+    points: dict[str, float]  #: the maximum of each cell, in the notebook's order
 
     def is_test(self, cell: NotebookNode) -> bool:
-        """Say whether the cell is one that judges."""
+        """Return whether the cell is a test cell."""
         return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
 def is_unanswered(cell: NotebookNode) -> bool:
-    """Say whether a cell is for an answer and still as it was released."""
+    """Return whether an answer cell is still as it was released."""
     return (
         is_solution(cell)
         and not is_task(cell)
@@ -38,7 +40,7 @@ def is_unanswered(cell: NotebookNode) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def read_source(data: bytes) -> Source:
-    """Return the instructor's notebook, read once.
+    """Return the instructor's notebook, parsed once and cached.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""What judging one test cell may take of the process that judges: memory and processor time.
+"""Limits on what judging one test cell may use in the judge: memory and processor time.
 
-Answers cross the wall as plain values of limited size. A test cell computes with them, and what
-was written for four numbers can make gigabytes of an answer that has another form.
+Answers cross the wall as plain values of limited size. A test cell computes with them, and a
+computation meant for four numbers can need gigabytes if an answer has an unexpected shape.
 
-Defends against: a computation on an answer that takes all memory or does not end.
+Defends against: a computation on an answer that uses all memory or does not end.
 
-Does not defend against: one long step in C, since Python hears of the time when it is over;
-whoever started the worker ends it from outside. In a thread that is not the main one, of a
-worker of Dask's say, time is not bounded.
+Does not defend against: one long step in C, since Python handles the timer's signal only after
+that step; the process that started the worker then ends it from outside. Time is limited in the
+main thread only, so not in the threads of a Dask worker, for example.
 """
 
 from __future__ import annotations
@@ -21,38 +21,41 @@ from collections.abc import Iterator
 
 from grader.sandbox.inside.limits import Limits
 
-#: Processor time of one test cell's judging. An honest notebook's takes less than a second.
+#: Processor time for judging one test cell. An honest notebook needs less than a second.
 SECONDS = 20.0
 
-_AGAIN = 1.0  # seconds; one that is raised where Python ignores exceptions is lost
-_ROOM_MIB = 128  # beside what results take while they are brought back and compared
-_RESULTS = 4
+_AGAIN = 1.0  # seconds; an exception raised where Python ignores exceptions is lost
+_BASE_MIB = 128  # besides the results
+_RESULTS = 4  # copies of the largest result that exist while it is read and compared
 
 
 class TookTooMuch(BaseException):
-    """Raised in what is out of bounds. No Exception, so that no check takes it for an answer's."""
+    """Raised in a block that exceeds its limits.
+
+    A BaseException, so that a check's ``except Exception`` cannot catch it.
+    """
 
 
 @contextlib.contextmanager
 def bounded(limits: Limits, seconds: float = SECONDS) -> Iterator[None]:
-    """Let the block take so much and no more.
+    """Limit the memory and the processor time of the block.
 
     Parameters
     ----------
     limits : Limits
-        Of the submission: the larger its results may be, the more room there is for them.
+        Of the submission. The memory limit grows with its `result_mib`.
     seconds : float
-        Of the processor's time, so that a busy machine changes nothing.
+        Of processor time, so that a busy machine makes no difference.
 
     Raises
     ------
     TookTooMuch
-        Its message is the end of a sentence.
+        If the block exceeds a limit. The message is a clause that can end a sentence.
     """
     if sys.platform != "linux":
         yield
         return
-    mib = _ROOM_MIB + _RESULTS * limits.result_mib
+    mib = _BASE_MIB + _RESULTS * limits.result_mib
     try:
         with _memory(mib), _time(seconds):
             yield
@@ -62,8 +65,8 @@ def bounded(limits: Limits, seconds: float = SECONDS) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _memory(mib: int) -> Iterator[None]:
-    """Let this process have so much more than it has."""
-    import resource  # Windows has none
+    """Let this process use this much more memory than it uses now."""
+    import resource  # missing on Windows
 
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         pages = int(file.read().split()[5])
@@ -78,12 +81,12 @@ def _memory(mib: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _time(seconds: float) -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():  # no other hears a signal
+    if threading.current_thread() is not threading.main_thread():  # others receive no signals
         yield
         return
 
     def stop(*_: object) -> None:
-        raise TookTooMuch(f"it took more than {seconds:g} s of the processor's time")
+        raise TookTooMuch(f"it took more than {seconds:g} s of processor time")
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)

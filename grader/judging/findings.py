@@ -1,7 +1,7 @@
 """What the tests found in one submission, as data: parts of test cells and their findings.
 
-The report, the statistics and the journal take it from here. What a learner reads is another
-rendering of the same, and nobody reads it back: it may quote what the learner wrote.
+The report, the statistics and the journal use these objects. The text for the learner is made
+from the same findings, and no program parses that text: it may quote what the learner wrote.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from attn_lib.course.checks.events import Event, Finished
 from attn_lib.course.checks.findings import shortened
 from grader.judging.outputs import writable
 
-#: Of one text. A message may quote a learner, so it is cut off earlier; see `shortened`.
+#: Length of one text. `shortened` cuts messages, which may quote a learner, well below it.
 MAX_CHARACTERS = 4000
-#: In one cell; no honest test cell comes near.
+#: Parts of one test cell; honest cells have far fewer.
 MAX_PARTS = 1000
-#: Of one part.
+#: Points of one part.
 MAX_POINTS = 1e6
-#: In one part; no honest part comes near. More are left out.
+#: Findings of one part; honest parts have far fewer. Any beyond this are dropped.
 MAX_FINDINGS = 1000
 
 
 @dataclass(frozen=True)
 class JudgedFinding:
-    """Something wrong that one check found."""
+    """One failed check."""
 
-    check: str  #: what was looked at
-    message: str  #: what is wrong, in words; it may quote what a learner wrote
+    check: str  #: what was checked
+    message: str  #: what is wrong; it may quote what a learner wrote
     mistake: str | None = None  #: id of the catalogued mistake that explains it
 
 
 @dataclass(frozen=True)
 class JudgedPart:
-    """How one part of a test cell went."""
+    """One part of a test cell, with its failed checks."""
 
     title: str
     points: float
@@ -46,11 +46,11 @@ class JudgedPart:
 
     @classmethod
     def of(cls, part: Part) -> JudgedPart:
-        """Return what is kept of a part: each finding once, its texts cut to what is told."""
-        failed = (result for result in part.findings if not result.passed)
+        """Return a part as data: each failed check once, with shortened texts."""
+        failed = (finding for finding in part.findings if not finding.passed)
         found = dict.fromkeys(
-            JudgedFinding(_kept(result.name), _kept(result.message), result.mistake)
-            for result in failed
+            JudgedFinding(_kept(finding.name), _kept(finding.message), finding.mistake)
+            for finding in failed
         )
         findings = tuple(islice(found, MAX_FINDINGS))
         return cls(_kept(part.title), float(part.points), part.passed, findings)
@@ -60,19 +60,19 @@ class JudgedPart:
 PartsByCell = Mapping[str, tuple[JudgedPart, ...]]
 
 
-class Reports:
-    """A listener that keeps the parts of a test cell's reports.
+class PartsListener:
+    """A listener that keeps the parts that a test cell finishes.
 
     Examples
     --------
     >>> from attn_lib.course.checks import Checks, listening
-    >>> check, reports = Checks({"range_of": 16}), Reports()
-    >>> with listening(reports):
+    >>> check, listener = Checks({"range_of": 16}), PartsListener()
+    >>> with listening(listener):
     ...     check.part("their range", points=1)
     ...     check.value("range_of", target="score_range", args=(64,))
     ...     check.finish()
     their range: ok
-    >>> reports.parts
+    >>> listener.parts
     (JudgedPart(title='their range', points=1.0, passed=True, findings=()),)
     """
 
@@ -80,24 +80,24 @@ class Reports:
         self.parts: tuple[JudgedPart, ...] = ()
 
     def __call__(self, event: Event) -> None:
-        """Keep the parts of a report; a cell may make several."""
+        """Keep the parts of a `Finished` event; a cell may send several."""
         if isinstance(event, Finished):
             self.parts += tuple(map(JudgedPart.of, event.parts))
 
 
 def mistakes_in(parts: PartsByCell) -> tuple[str, ...]:
-    """Return the ids of the catalogued mistakes that were named, each once, in their order."""
+    """Return the ids of the catalogued mistakes in the findings, each once, in order."""
     findings = (f for of_cell in parts.values() for part in of_cell for f in part.findings)
     return tuple(dict.fromkeys(finding.mistake for finding in findings if finding.mistake))
 
 
 def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
-    """Return the parts by cell that were written with `dataclasses.asdict` and as JSON.
+    """Return the parts by cell from what `dataclasses.asdict` and JSON made of them.
 
     Raises
     ------
     ValueError
-        If anything is of another type or larger than what is ever written.
+        If a value has another type or exceeds the limits of this module.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
     ValueError: part: expected title, points, passed, findings, got title, points, passed.
     """
     if not isinstance(value, dict):
-        raise ValueError(f"parts: expected them by cell, got {type(value).__name__}.")
+        raise ValueError(f"parts: expected an object of lists by cell, got {type(value).__name__}.")
     return {_text(cell): tuple(map(_part, _listed(of, MAX_PARTS))) for cell, of in value.items()}
 
 

@@ -1,9 +1,9 @@
-"""The judge: an instructor's tests on a learner's answers that run somewhere else.
+"""The judge: the instructor's tests on a learner's answers, which run in another process.
 
-Learner code runs in a session of the sandbox. A test cell runs here, in a fresh namespace in
-which each name the learner had to define is a stand-in: a call sends the arguments into the
-session by value and brings the result back by value. So nothing a learner writes can reach a
-test, an expected value, the marks or the files of the one who grades.
+Learner code runs in a session of the sandbox. A test cell is executed here, in a fresh namespace
+in which each name that the learner had to define is a stand-in: a call sends the arguments into
+the session by value and brings the result back by value. So nothing that a learner writes can
+reach a test, an expected value, the marks or the files of the instructor.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from attn_lib.course.personal.core import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
-from grader.judging.findings import JudgedPart, Reports
+from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
 from grader.judging.outputs import stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
 
 #: The name under which a notebook asks for the learner's id.
@@ -49,18 +49,18 @@ LEARNER_ID = "learner_id"
 class CourseError(GraderError):
     """Raised when a test cell itself is at fault.
 
-    The message is for the instructor. It begins with a small letter, since it stands behind
+    The message is for the instructor. It begins with a lower-case letter, because it follows
     "failed:" or the assignment's name.
     """
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A graded notebook and what is to be said about it."""
+    """The graded notebook of a submission, with remarks and parts."""
 
     notebook: NotebookNode
     remarks: tuple[str, ...]
-    learner_ids: tuple[str, ...] = ()  #: what the learner said to be called, cell by cell
+    learner_ids: tuple[str, ...] = ()  #: `learner_id` as each test cell saw it, if it was valid
     parts: dict[str, tuple[JudgedPart, ...]] = field(default_factory=dict)  #: by test cell
 
 
@@ -73,16 +73,16 @@ def judge_submission(
     limits: Limits,
     sandbox: Sandbox,
 ) -> Verdict:
-    """Return the verdict on one submission. It touches no file and no database.
+    """Return the verdict on one submission, without touching any file or database.
 
     Parameters
     ----------
     source : bytes
-        The instructor's notebook.
+        The instructor's notebook file.
     submitted : bytes
-        The learner's.
+        The learner's notebook file.
     assignment, student : str
-        Whose work it is.
+        Names for the verdict; remarks compare the student's with the notebook's learner_id.
     limits : Limits
         How much a submission may use.
     sandbox : Sandbox
@@ -91,7 +91,7 @@ def judge_submission(
     Raises
     ------
     CourseError
-        If a test cell is at fault whatever is handed in.
+        If a test cell is at fault with the model answers or the released notebook too.
     """
     begun = time.monotonic()
     known = read_source(source)
@@ -111,7 +111,7 @@ def judge_submission(
     except CourseError as problem:
         _raise_if_the_course_is_at_fault(known, provenance["seed"], limits, sandbox)
         reason = (
-            f"{problem} The model answers and the released notebook do not lead to that: look at "
+            f"{problem} The model answers and the released notebook do not cause this: look at "
             "what was handed in, and tell whoever maintains the course."
         )
         verdict = Verdict(assignment, student, FAILED, reason=reason)
@@ -122,32 +122,33 @@ def judge_submission(
 def judge_notebook(
     source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox
 ) -> Judged:
-    """Run a repaired notebook: its answers in the sandbox, the instructor's tests here.
+    """Judge a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
     Parameters
     ----------
     source : Source
         The instructor's notebook.
     notebook : NotebookNode
-        As `grader.submission.repair` returns it. It is changed and returned. Its answers alone
-        decide on the hidden inputs; see `seed_of`.
+        As `grader.submission.repair` returns it. Its outputs are replaced in place. The hidden
+        inputs depend on its answers only; see `seed_of`.
     limits, sandbox
         As in `judge_submission`.
 
     Raises
     ------
     CourseError
-        If a test cell gives no mark between 0 and its points, or raises what is no finding.
+        If a test cell raises anything but `ChecksFailed`, or its mark is not a number from 0 to
+        its points.
     """
     return _judge_with_seed(seed_of(notebook), source, notebook, limits, sandbox)
 
 
 def seed_of(notebook: NotebookNode) -> int:
-    """Return the seed of a submission's hidden inputs: the same for the same answers.
+    """Return the seed of a submission's hidden inputs; equal answers give equal seeds.
 
-    It depends on the text of what the learner wrote for grading: the answers, by their ids, and
-    other code that the learner may edit. Outputs, execution counts, metadata, and the encoding
-    of the file change nothing.
+    It depends on what the learner wrote: the answers with their ids, and other code that the
+    learner may edit. Outputs, execution counts, other metadata and the encoding of the file make
+    no difference.
 
     Parameters
     ----------
@@ -175,7 +176,7 @@ def seed_of(notebook: NotebookNode) -> int:
 def _judge_with_seed(
     seed: int, source: Source, notebook: NotebookNode, limits: Limits, sandbox: Sandbox
 ) -> Judged:
-    """Do what `judge_notebook` says, on the hidden inputs of a seed."""
+    """Judge a notebook as `judge_notebook` does, with the hidden inputs of this seed."""
     with Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         parts: dict[str, tuple[JudgedPart, ...]] = {}
@@ -187,16 +188,16 @@ def _judge_with_seed(
             if source.is_test(cell):
                 answers = live.stand_ins(source.names)
                 learner_ids += _ids(answers)
-                reports = Reports()
+                listener = PartsListener()
                 try:
-                    with listening(reports):
+                    with listening(listener):
                         cell.outputs = _judge_cell(cell, answers, seed, count, limits)
-                    parts[cell.metadata.nbgrader.grade_id] = reports.parts
+                    parts[cell.metadata.nbgrader.grade_id] = listener.parts
                 except TookTooMuch as stopped:
-                    reason = f"judging it was stopped, {stopped}"
-                    cell.outputs = [stopped_output(reason)]
-                    live.remarks.append(f"The cell {_name(cell, count)} has no points: {reason}.")
-                answers.clear()  # before those of the next test are read
+                    problem = f"judging it was stopped because {stopped}"
+                    cell.outputs = [stopped_output(problem)]
+                    live.remarks.append(f"The cell {_name(cell, count)} has no points: {problem}.")
+                answers.clear()  # frees their memory before the next test reads its answers
             else:
                 cell.outputs = live.execute(_name(cell, count), cell.source)
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
@@ -205,17 +206,17 @@ def _judge_with_seed(
 def _raise_if_the_course_is_at_fault(
     source: Source, seed: int, limits: Limits, sandbox: Sandbox
 ) -> None:
-    """Raise CourseError if a test cell fails at the model answers or the released notebook too.
+    """Raise `CourseError` if a test cell fails on the model answers or the released notebook too.
 
-    A learner's odd value may find a fault of a test cell that nobody else meets; it must not
-    keep the others from being graded.
+    One learner's odd value may trigger a fault in a test cell that no other submission triggers.
+    That must not stop the others from being judged.
 
     Parameters
     ----------
     source, limits, sandbox
         As in `judge_notebook`.
     seed : int
-        Of the submission at which the test cell failed.
+        The seed of the submission on which the test cell failed.
     """
     for submitted in (source.file, nbformat.writes(source.stub).encode()):
         notebook = repair(submitted, source.stub).notebook
@@ -223,7 +224,7 @@ def _raise_if_the_course_is_at_fault(
 
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
-    """Return what was found of a submission, without its provenance."""
+    """Return the verdict on a judged submission, still without points and provenance."""
     remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
     graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
     scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
@@ -245,7 +246,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Return the versions that a grade depends on."""
+    """Return the versions of Python and the packages that a verdict depends on."""
     found = {name: importlib.metadata.version(name) for name in ("attn_lib", "numpy", "nbgrader")}
     return {"python": sys.version.split()[0], **found}
 
@@ -253,12 +254,12 @@ def versions() -> dict[str, str]:
 def _judge_cell(
     cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int, limits: Limits
 ) -> list[NotebookNode]:
-    """Run a test cell here and return its outputs, which hold the mark as nbgrader reads it."""
-    name, most = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
+    """Execute a test cell here and return its outputs, with the mark where nbgrader reads it."""
+    name, max_points = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
     try:
         body, last = _split(cell.source)
     except (SyntaxError, ValueError) as error:
-        raise CourseError(f"the test cell {name} cannot be run: {error}.") from None
+        raise CourseError(f"the test cell {name} cannot be executed: {error}.") from None
     names: dict[str, Any] = {"__name__": "__main__", **answers}
     said, outputs = io.StringIO(), []
     failure = None
@@ -274,7 +275,7 @@ def _judge_cell(
                 f"the test cell {name} raised {type(error).__name__}: {error}."
             ) from error
         finally:
-            names.clear()  # functions of the cell hold these names, and these names hold them
+            names.clear()  # the cell's functions refer to this namespace: break the cycle
     if text := writable(said.getvalue()):
         outputs.append(nbformat.v4.new_output("stream", name="stdout", text=text))
     if failure is not None:
@@ -283,17 +284,17 @@ def _judge_cell(
             nbformat.v4.new_output("error", ename=kind, evalue=text, traceback=text.splitlines())
         )
         return outputs
-    mark = _checked_mark(mark, most, name)
+    mark = _checked_mark(mark, max_points, name)
     data = {"text/plain": repr(mark)}
     outputs.append(nbformat.v4.new_output("execute_result", data=data, execution_count=count))
     return outputs
 
 
 def _split(source: str) -> tuple[ast.Module, ast.Expression]:
-    """Return the statements of a test cell and the expression at its end, which is its mark."""
+    """Return the statements of a test cell and its last expression, which gives the mark."""
     *body, last = ast.parse(source).body
     if not isinstance(last, ast.Expr):
-        raise ValueError("expected its mark, check.finish(), in the last line")
+        raise ValueError("expected check.finish(), which gives the mark, in its last line")
     return ast.Module(body, []), ast.Expression(last.value)
 
 
@@ -303,17 +304,24 @@ def _grading(seed: int) -> Iterator[None]:
         yield
 
 
-def _checked_mark(mark: object, most: float, name: str) -> float:
-    """Return the mark if it is one."""
-    if type(mark) is float and math.isfinite(mark) and 0 <= mark <= most:
+def _checked_mark(mark: object, max_points: float, name: str) -> float:
+    """Return the mark if it is a finite float from 0 to the cell's points.
+
+    Raises
+    ------
+    CourseError
+        If it is anything else.
+    """
+    if type(mark) is float and math.isfinite(mark) and 0 <= mark <= max_points:
         return mark
     raise CourseError(
-        f"the test cell {name} gave {mark!r}; expected a number from 0 to its {most:g} points."
+        f"the test cell {name} gave {mark!r}; "
+        f"expected a number from 0 to its {max_points:g} points."
     )
 
 
 def _ids(answers: Mapping[str, Any]) -> list[str]:
-    """Return the learner's id, or none if it is no id; of that the checks tell the learner."""
+    """Return the learner's id in a list, empty if it is not valid: the checks say so themselves."""
     learner_id = answers.get(LEARNER_ID)
     with contextlib.suppress(ValueError):
         if isinstance(learner_id, str) and checked_id(learner_id):
@@ -322,10 +330,10 @@ def _ids(answers: Mapping[str, Any]) -> list[str]:
 
 
 def _other_ids(learner_ids: Iterable[str], student: str) -> list[str]:
-    """Say when the numbers of a task were those of another id."""
+    """Return remarks if the notebook's learner_id is not the id of the student."""
     others: dict[str, None] = {}  # an ordered set
     for learner_id in learner_ids:
-        with contextlib.suppress(ValueError):  # the student's own may be no id
+        with contextlib.suppress(ValueError):  # the student's id may not be a valid learner_id
             if checked_id(learner_id) != checked_id(student):
                 others[f"The notebook's learner_id is {learner_id!r}"] = None
     return [f"{other}, the student's id {student!r}." for other in others]

@@ -1,4 +1,7 @@
-"""One submission's code, kept alive: a session that dies is begun again without its killer."""
+"""A submission's code, kept alive: a session that died is replaced by a new one.
+
+The new session executes again the cells that completed, but not the one that ended it.
+"""
 
 from __future__ import annotations
 
@@ -10,75 +13,77 @@ from typing import Any
 from nbformat import NotebookNode
 
 from attn_lib.course.checks.observation import Observation, StandIn
-from grader.judging.outputs import Room, stopped_output
+from grader.judging.outputs import OutputBudget, stopped_output
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
-from grader.sandbox.warm_process import Sandbox, Session, SessionDied
+from grader.sandbox.sandbox import Sandbox, Session, SessionDied
 
-#: Of the values that a test cell sees, in all: so many times the largest single result. The one
-#: that goes beyond is still seen.
-MOST_VALUES = 2
+#: Total size of the values that a test cell sees, in multiples of the largest single result. The
+#: value that exceeds it is still seen, later ones are not.
+MAX_VALUES = 2
 
 
 @dataclass
 class Live:
-    """A context in which a submission's cells run and its functions can be called."""
+    """A context in which a submission's cells are executed and its functions can be called."""
 
     sandbox: Sandbox
     limits: Limits
-    remarks: list[str] = field(default_factory=list)  #: what was stopped, in words
+    remarks: list[str] = field(default_factory=list)  #: what was stopped and why
     _session: Session | None = None
-    _done: list[tuple[str, str]] = field(default_factory=list)  # cells that ran, to run again
-    _stopped: dict[str, str] = field(default_factory=dict)  # functions not called again, and why
-    _over: str = ""  # why nothing runs any more
+    _done: list[tuple[str, str]] = field(default_factory=list)  # executed again in a new session
+    _stopped: dict[str, str] = field(default_factory=dict)  # names not used again, and why
+    _over: str = ""  # why nothing is executed any more
     _deadline: float = 0.0
 
     def __post_init__(self) -> None:
-        self._room = Room(self.limits.output_kib)
+        """Set up the output budget of the submission."""
+        self._budget = OutputBudget(self.limits.output_kib)
 
     def __enter__(self) -> Live:
+        """Open a session and start the clock of the submission."""
         self._deadline = time.monotonic() + self.limits.submission_seconds
         self._session = self.sandbox.session()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """End the session."""
         self._end()
 
     def execute(self, name: str, source: str) -> list[NotebookNode]:
-        """Run a cell and return its outputs."""
+        """Execute a cell and return its outputs."""
         session = self._ready()
         if session is None:
             return [stopped_output(self._over)]
         begun = time.monotonic()
         try:
-            ran = session.execute(name, source)
+            executed = session.execute(name, source)
         except SessionDied as died:
-            self.remarks.append(f"The cell {name} was stopped: {died.reason}.")
-            self._begin_again()
-            return [stopped_output(died.reason)]
+            self._lost(f"The cell {name} was stopped: {died}.")
+            return [stopped_output(str(died))]
         self._done.append((name, source))
         if late := _late(begun, self.limits.cell_seconds):
             self.remarks.append(f"The cell {name} was stopped: {late}.")
-        return self._room.fit(ran.outputs)
+        return self._budget.fit(executed.outputs)
 
     def stand_ins(self, names: Collection[str]) -> dict[str, Any]:
         """Return what a test cell sees of these names: stand-ins for functions, copies of values.
 
-        A name that the submission does not define is left out.
+        Names that the submission does not define are left out.
         """
         found: dict[str, Any] = {}
-        left = MOST_VALUES * self.limits.result_mib * 2**20
+        left = MAX_VALUES * self.limits.result_mib * 2**20
         session = self._ready()
         if session is None:
             return found
         try:
             kinds = session.kinds(sorted(names))
         except SessionDied as died:
-            self._lost(f"Looking at the answers was stopped: {died.reason}.")
+            self._lost(f"Reading the answers was stopped: {died}.")
             return found
         for name, kind in sorted(kinds.items()):
             if kind == "function":
-                found[name] = _Elsewhere(self, name)
+                found[name] = _RemoteFunction(self, name)
             elif kind == "value":
                 session = self._ready()
                 if session is None:
@@ -87,20 +92,20 @@ class Live:
                     found[name] = self._value(session, name)
                     left -= session.weight
                 else:
-                    found[name] = _not_looked_at("the others are too large")
+                    found[name] = _unread("the values before it are too large")
         return found
 
-    def _value(self, session: Session, name: str) -> Any:
-        """Return a copy of a value. One that could not be read is not read a second time."""
+    def _value(self, session: Session, name: str) -> object:
+        """Return a copy of a value. After one failure, do not try to read it again."""
         if name in self._stopped:
-            return _not_looked_at(self._stopped[name])
+            return _unread(self._stopped[name])
         begun = time.monotonic()
         try:
             value = session.value(name)
         except SessionDied as died:
-            self._stopped[name] = died.reason
-            self._lost(f"The value {name} could not be read: {died.reason}.")
-            return _not_looked_at(died.reason)
+            self._stopped[name] = str(died)
+            self._lost(f"The value {name} could not be read: {died}.")
+            return _unread(str(died))
         if late := _late(begun, self.limits.call_seconds):
             self._stopped[name] = late
             self.remarks.append(f"The value {name} could not be read: {late}.")
@@ -109,7 +114,7 @@ class Live:
     def call(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
         """Call one of the submission's functions.
 
-        One that did not come back is not called a second time.
+        A function that had to be stopped is not called again.
         """
         if name in self._stopped:
             return Observation(problem=self._stopped[name])
@@ -120,8 +125,8 @@ class Live:
         try:
             observation = session.call(name, args, own_work=own_work)
         except SessionDied as died:
-            self._stopped[name] = f"it was stopped: {died.reason}."
-            self._lost(f"{name} was stopped: {died.reason}.")
+            self._stopped[name] = f"it was stopped: {died}."
+            self._lost(f"{name} was stopped: {died}.")
             return Observation(problem=self._stopped[name], on_these_arguments=True)
         late = _late(begun, self.limits.call_seconds)
         if late and observation.problem:
@@ -130,11 +135,9 @@ class Live:
         return observation
 
     def _ready(self) -> Session | None:
-        """Return the session while there is one and the submission has time left."""
+        """Return the session, or None if it is over or the submission has used up its time."""
         if not self._over and time.monotonic() > self._deadline:
-            self._give_up(
-                f"the {self.limits.submission_seconds:g} s that a submission may take are used up"
-            )
+            self._give_up(f"the submission has used up its {self.limits.submission_seconds:g} s")
         return self._session
 
     def _lost(self, remark: str) -> None:
@@ -142,7 +145,7 @@ class Live:
         self._begin_again()
 
     def _begin_again(self) -> None:
-        """Open a new session and run there what has run before."""
+        """Open a new session and execute there the cells that were executed before."""
         self._end()
         self._session = self.sandbox.session()
         for name, source in self._done:
@@ -151,12 +154,12 @@ class Live:
             try:
                 self._session.execute(name, source)
             except SessionDied as died:
-                self._give_up(f"the cell {name}, run again, was stopped: {died.reason}")
+                self._give_up(f"the cell {name}, executed again, was stopped: {died}")
                 return
 
-    def _give_up(self, reason: str) -> None:
-        self._over = reason
-        self.remarks.append(f"Nothing more was run: {reason}.")
+    def _give_up(self, why: str) -> None:
+        self._over = why
+        self.remarks.append(f"Nothing more was executed: {why}.")
         self._end()
 
     def _end(self) -> None:
@@ -165,19 +168,22 @@ class Live:
             self._session = None
 
 
-def _not_looked_at(reason: str) -> Opaque:
-    return Opaque(f"object not looked at: {reason}")
+def _unread(why: str) -> Opaque:
+    return Opaque(f"object that was not read: {why}")
 
 
 def _late(begun: float, seconds: float) -> str:
-    """Say so if that was too long ago, by this clock: a learner's process could hide it."""
+    """Return a message if the time is up, else "".
+
+    This process's clock decides, because a learner's process could misreport the time.
+    """
     late = time.monotonic() - begun >= seconds
     return f"it did not return within {seconds:g} s" if late else ""
 
 
 @dataclass(frozen=True, repr=False)
-class _Elsewhere(StandIn):
-    """A learner's function, called where it lives."""
+class _RemoteFunction(StandIn):
+    """A stand-in for a learner's function: it is called in the sandbox."""
 
     live: Live
     name: str

@@ -1,10 +1,10 @@
-"""Outputs that come out of the sandbox, made fit to stand in a notebook.
+"""Outputs from the sandbox, filtered and limited so that a notebook can hold them.
 
-A learner's process wrote them, so nothing about them is taken on trust: only the kinds below
-are kept, of each only the fields that nbformat knows, as plain text, and only so much of them.
+A learner's process wrote them, so they are not trusted: only the kinds below are kept, of each
+only the fields that nbformat knows, as plain text, and only up to a limit.
 
-Defends against: outputs that act in a browser, pictures that take all its memory, and more of
-them than a grader can hold, whatever the process that made them says of its own limits.
+Defends against: outputs that run code in a browser, pictures that use up its memory, and more
+output than the judge can hold, even if the learner's process ignores its own limits.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-#: What a cell may show: no HTML, no JavaScript, no SVG.
+#: MIME types that a cell may show: no HTML, no JavaScript, no SVG.
 KEPT_TYPES = ("text/plain", "image/png")
 
-LEFT_OUT = "[output left out: it is too much]\n"
+LEFT_OUT = "[output left out: it is too large]\n"
 
-_PNG = struct.Struct(">8s4x4sII")  # what a file begins with: its kind, a part, width and height
-_MOST_PIXELS = 2**26
-_PICTURES = 8  # times the room that text has
-_KIB_FOR_ERRORS = 32  # room beside what is printed: an error is told also after a flood
-_OVERHEAD = 100  # characters that an output counts beside its text
-_FULL_CELLS = 8  # so many cells may show the most that a cell may
+_PNG = struct.Struct(">8s4x4sII")  # the start of a file: signature, first chunk, width, height
+_MAX_PIXELS = 2**26
+_PICTURES = 8  # the limit of pictures, in multiples of the limit of text
+_KIB_FOR_ERRORS = 32  # in addition, so that an error is shown even after a flood of text
+_OVERHEAD = 100  # characters that each output counts in addition to its text
+_FULL_CELLS = 8  # the limit of a submission, in multiples of the limit of a cell
 
 
-class Room:
-    """What a submission may show; each cell takes of it.
+class OutputBudget:
+    """How much output a submission may still show; each cell uses some of it.
 
     Parameters
     ----------
     kib : int
-        The most that one cell may print, in KiB.
+        The maximum that one cell may print, in KiB.
 
     Examples
     --------
-    >>> Room(1).fit([{"output_type": "stream", "name": "stdout", "text": "3", "x": 1}, 7])
+    >>> OutputBudget(1).fit([{"output_type": "stream", "name": "stdout", "text": "3", "x": 1}, 7])
     [{'output_type': 'stream', 'name': 'stdout', 'text': '3'}]
     """
 
@@ -52,7 +52,7 @@ class Room:
         self._pictures = self._pictures_of_a_cell * _FULL_CELLS
 
     def fit(self, outputs: object) -> list[NotebookNode]:
-        """Return those of a cell's outputs that a notebook may hold and that there is room for."""
+        """Return the outputs of a cell that a notebook may hold and that fit in the budget."""
         text = min(self._text, self._text_of_a_cell)
         pictures = min(self._pictures, self._pictures_of_a_cell)
         kept = []
@@ -68,25 +68,25 @@ class Room:
         return kept
 
 
-def stopped_output(reason: str) -> NotebookNode:
-    """Return the output of a cell that was stopped or not run."""
-    text = f"This cell was stopped or not run: {reason}."
+def stopped_output(why: str) -> NotebookNode:
+    """Return the output of a cell that was stopped or not executed."""
+    text = f"This cell was stopped or not executed: {why}."
     return nbformat.v4.new_output("error", ename="Stopped", evalue=text, traceback=[text])
 
 
 def writable(value: object) -> str:
-    """Return a text as one that every encoding can write; "" for all else.
+    r"""Return a text without lone surrogates, which UTF-8 cannot encode; "" for other types.
 
     Examples
     --------
-    >>> writable("a\\ud800"), writable(3)
+    >>> writable("a\ud800"), writable(3)
     ('a?', '')
     """
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def _known(outputs: object) -> Iterator[NotebookNode]:
-    """Yield the outputs that are of a kind that is kept."""
+    """Yield the outputs of the kinds that are kept."""
     if not isinstance(outputs, Sequence) or isinstance(outputs, (str, bytes)):
         return
     for output in outputs:
@@ -120,18 +120,18 @@ def _fit_data(data: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _is_png(text: str) -> bool:
-    """Say whether this is a picture in the PNG format that a browser can hold."""
+    """Return whether this is a PNG picture, in base64, that a browser can show safely."""
     try:
         kind, part, width, height = _PNG.unpack_from(
             base64.b64decode(text.replace("\n", ""), validate=True)
         )
     except (binascii.Error, ValueError, struct.error):
         return False
-    return kind == b"\x89PNG\r\n\x1a\n" and part == b"IHDR" and width * height <= _MOST_PIXELS
+    return kind == b"\x89PNG\r\n\x1a\n" and part == b"IHDR" and width * height <= _MAX_PIXELS
 
 
 def _length(output: NotebookNode) -> int:
-    """Return how many characters an output counts, without the overhead of its own."""
+    """Return how many characters an output counts, without `_OVERHEAD` for the output itself."""
     parts = [*output.get("data", {}).values(), output.get("text", "")]
     parts += [output.get("ename", ""), output.get("evalue", "")]
     lines = output.get("traceback", [])

@@ -1,4 +1,4 @@
-"""What became of one submission: all that travels back from where it was graded."""
+"""The verdict on one submission: all that a worker sends back."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class Verdict:
-    """Scores, remarks and the graded notebook of one submission."""
+    """What judging one submission found."""
 
     assignment: str
     student: str
     status: str  #: `GRADED`, `REMARKS` or `FAILED`
-    reason: str = ""  #: why it failed, in words
-    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
-    scores: Mapping[str, float] = field(default_factory=dict)  #: by cell; without those to read
-    points: Mapping[str, float] = field(default_factory=dict)  #: the most each cell gives
-    to_read: tuple[str, ...] = ()  #: cells that wait for a person
-    missing: tuple[str, ...] = ()  #: cells that were not handed in; they score 0
-    unanswered: tuple[str, ...] = ()  #: cells for answers that are still as they were released
+    reason: str = ""  #: why it failed; empty if it did not
+    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong
+    scores: Mapping[str, float] = field(default_factory=dict)  #: by cell, without those `to_read`
+    points: Mapping[str, float] = field(default_factory=dict)  #: the maximum of each cell
+    to_read: tuple[str, ...] = ()  #: cells that a person has to grade
+    missing: tuple[str, ...] = ()  #: answers that were not handed in; they score 0
+    unanswered: tuple[str, ...] = ()  #: answer cells that are still as they were released
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     notebook: str = ""  #: the graded notebook as JSON
     provenance: Mapping[str, Any] = field(default_factory=dict)  #: seed, digests, versions, seconds
 
     @property
     def score(self) -> float:
-        """The points it has so far."""
+        """The sum of the scores, without cells that a person has to grade."""
         return sum(self.scores.values())
 
     @property
@@ -43,7 +43,7 @@ class Verdict:
         return mistakes_in(self.parts)
 
     def to_json(self) -> str:
-        """Return all of it as JSON.
+        """Return the verdict as JSON.
 
         Examples
         --------
@@ -60,7 +60,7 @@ class Verdict:
         Raises
         ------
         ValueError, TypeError, KeyError
-            If it is no verdict.
+            If the text is not the JSON of a verdict.
         """
         fields = json.loads(text)
         for name in ("remarks", "to_read", "missing", "unanswered"):

@@ -1,4 +1,6 @@
-"""Classes that nbgrader_config.py names, so that nbgrader's own commands use this grader.
+"""Repairing, judging and collecting as steps of nbgrader's own commands.
+
+nbgrader_config.py names these classes, and two of `reporting`: `feedback_page` and `sanitizer`.
 
 Other rooms use:
 

@@ -1,7 +1,7 @@
-"""Whose a file is in what a course platform hands out; for ``nbgrader zip_collect``.
+"""Find the learner to whom a file from Moodle or Canvas belongs, for ``nbgrader zip_collect``.
 
-The platforms put the learner's name or number into the file's name. The gradebook, into which
-the class list was imported, says who that is.
+The platforms put the learner's name or number into the name of the file. The gradebook, into which
+the class list was imported, tells which learner that is.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pathlib import Path, PurePath
 from nbgrader.api import Gradebook, Student
 from nbgrader.plugins import FileNameCollectorPlugin
 
-#: The name of a learner's folder or file, as the platforms make it, without their archive.
+#: The names that the platforms give to a learner's folder or file in their archive.
 PLATFORMS = (
     # Moodle: Ada Lovelace_12345_assignsubmission_file_/dot-products.ipynb, or without the folder.
-    # The number is another one in each assignment, so the name has to tell.
+    # A learner has another number in each assignment, so only the name identifies them.
     r"(?P<name>.+?)_(?P<sender>\d+)_assignsubmission_file_(?P<file_id>.*)",
     # Canvas: lovelaceada_LATE_123_456_dot-products-1.ipynb. The first number is the learner's.
     r"[^_]*_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file_id>.+)",
@@ -25,29 +25,33 @@ PLATFORMS = (
 
 
 class GradebookCollector(FileNameCollectorPlugin):
-    """Knows the names that Moodle and Canvas give, and finds the learner in the gradebook.
+    """Parses the file names of Moodle and Canvas, and finds the learner in the gradebook.
 
-    A `named_regexp` of your own takes the place of both. It is applied to the file's path below
-    ``extracted``; beside nbgrader's ``student_id`` it may have the group ``lms_user_id`` or
-    ``name``.
+    If you set `named_regexp`, it replaces both patterns. It is matched against the path of the
+    file relative to ``extracted``. Instead of nbgrader's group ``student_id`` it may have the
+    group ``lms_user_id`` or ``name``.
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """Return the learner's id and the notebook's name, or None if the file is left out."""
+        """Return the learner's id and the notebook's name, or None to skip the file."""
         path = self._below_extracted(submitted_file)
-        if path.suffix not in self.valid_ext or _is_made_by_a_computer(path):
+        if path.suffix not in self.valid_ext or _is_hidden_or_system_file(path):
             return None
         found = self._found(path)
         if found is None:
-            self.log.warning("Not collected: expected a name as platforms give it, found %s", path)
+            self.log.warning(
+                "Not collected: expected a file name made by Moodle or Canvas, found %s", path
+            )
             return None
         student = found.get("student_id") or self._student(found, path)
         if student is None or self._is_of_another_sender(student, found, path):
             return None
         if found.get("late"):
-            self.log.warning("%s came late, as Canvas says; it does not say when.", student)
-        result = {"student_id": student, "file_id": self._free(student, found["file_id"])}
-        return result | ({"timestamp": found["timestamp"]} if found.get("timestamp") else {})
+            self.log.warning(
+                "%s handed in late according to Canvas, which does not say when.", student
+            )
+        collected = {"student_id": student, "file_id": self._free(student, found["file_id"])}
+        return collected | ({"timestamp": found["timestamp"]} if found.get("timestamp") else {})
 
     def _below_extracted(self, submitted_file: str) -> PurePath:
         path = Path(submitted_file)
@@ -57,8 +61,8 @@ class GradebookCollector(FileNameCollectorPlugin):
     def _found(self, path: PurePath) -> dict[str, str] | None:
         if self.named_regexp:
             return self._match(path.as_posix())
-        # The outermost folder is the platform's. Folders in a learner's own archive may be named
-        # after somebody else.
+        # The outermost match is the platform's name. Deeper folders come from the learner, who may
+        # have named them after somebody else.
         for place, part in enumerate(path.parts):
             for platform in PLATFORMS:
                 if match := re.fullmatch(platform, part, re.DOTALL):
@@ -82,19 +86,20 @@ class GradebookCollector(FileNameCollectorPlugin):
         return None
 
     def _is_of_another_sender(self, student: str, found: dict[str, str], path: PurePath) -> bool:
-        """Say whether two of the platform's users have the name of this learner."""
+        """Say whether this file and an earlier one for the same learner have different senders."""
         sender = found.get("sender")
         first = self._senders.setdefault(student, sender)
         if sender == first:
             return False
         self.log.error(
-            "Not collected: %s has the name of %s, and so has the number %s. Look whose it is: %s",
-            sender, student, first, path,
+            "Not collected: expected one sender with the name of %s, found the numbers %s and %s. "
+            "Find out whose file this is: %s",
+            student, first, sender, path,
         )  # fmt: skip
         return True
 
     def _free(self, student: str, name: str) -> str:
-        """Return a name that no other file of this learner has: nbgrader stops at a second one."""
+        """Return a file name that is new for this learner; nbgrader fails on duplicates."""
         stem, suffix = PurePath(name).stem, PurePath(name).suffix
         number = 1
         while (student, name) in self._taken:
@@ -124,7 +129,7 @@ def _names(student: Student) -> Iterator[str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name as it compares: platforms leave out what a file's name may not have.
+    """Return a name in a form to compare; platforms drop characters not allowed in file names.
 
     Examples
     --------
@@ -137,5 +142,5 @@ def _plain(name: str) -> str:
     return " ".join(letters.replace("_", " ").split())
 
 
-def _is_made_by_a_computer(path: PurePath) -> bool:
+def _is_hidden_or_system_file(path: PurePath) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)

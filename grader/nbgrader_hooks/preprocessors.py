@@ -1,6 +1,6 @@
-"""nbgrader's own ``autograde`` with this course's repairs and judge in it.
+"""Preprocessors that bring this course's repairs and judging into nbgrader's ``autograde``.
 
-nbgrader_config.py names the two classes; so the command line and formgrader's button use them.
+nbgrader_config.py names the two classes, so nbgrader's command line and formgrader use them.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
 from grader.judging.judge import judge_notebook
 from grader.nbgrader_hooks.settings import Grading
-from grader.sandbox.kept import warm_sandbox
+from grader.sandbox.warm_sandboxes import warm_sandbox
 from grader.submission import repair
 
 
 class RepairSubmission(NbGraderPreprocessor):
-    """Put right what an editor, an upload or a slip has done to a notebook's cells."""
+    """Repairs what an editor, an upload or a mishap has done to the cells of a notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, Any]:
-        """Return the repaired notebook; what was repaired goes to the log."""
+        """Return the repaired notebook, and log what was repaired."""
         repaired = repair(nbformat.writes(nb).encode("utf-8"), _source(self.config, resources).stub)
         for remark in repaired.remarks:
             self.log.warning("%s", remark)
@@ -33,10 +33,21 @@ class RepairSubmission(NbGraderPreprocessor):
 
 
 class JudgeSubmission(NbGraderPreprocessor):
-    """Run the answers in the sandbox and the tests outside of it, in place of `Execute`."""
+    """Judges a submission, in place of nbgrader's `Execute`.
+
+    Answers are executed in the sandbox, and the tests outside it.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: dict[str, Any]) -> tuple[NotebookNode, Any]:
-        """Return the graded notebook; what went wrong on the way goes to the log."""
+        """Return the graded notebook, and log the remarks.
+
+        Raises
+        ------
+        grader.judging.judge.CourseError
+            If the assignment's tests are faulty.
+        grader.sandbox.sandbox.SandboxUnavailable
+            If no sandbox can be started here.
+        """
         settings = Grading(parent=self)
         judged = judge_notebook(
             _source(self.config, resources),

@@ -1,4 +1,4 @@
-"""Where a submission runs and how much it may use, as nbgrader_config.py says it."""
+"""The options ``c.Grading`` of nbgrader_config.py: a submission's isolation and limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEFAULT = Limits()
 
 
 class Grading(Configurable):
-    """Set in nbgrader_config.py, for example ``c.Grading.call_seconds = 2``.
+    """Limits and isolation, set for example by ``c.Grading.call_seconds = 2``.
 
     Examples
     --------
@@ -38,21 +38,21 @@ class Grading(Configurable):
         _DEFAULT.processes, min=1, help="Processes and threads that a submission may have."
     ).tag(config=True)
     disk_mib = Integer(
-        _DEFAULT.disk_mib, min=1, help="MiB of files that a submission may write; they are dropped."
+        _DEFAULT.disk_mib, min=1, help="MiB of files that a submission may write; they are deleted."
     ).tag(config=True)
     output_kib = Integer(
-        _DEFAULT.output_kib, min=1, help="KiB kept of what one cell prints and shows."
+        _DEFAULT.output_kib, min=1, help="KiB that are kept of the output of one cell."
     ).tag(config=True)
     result_mib = Integer(
-        _DEFAULT.result_mib, min=1, help="MiB that one result of a function may have."
+        _DEFAULT.result_mib, min=1, help="MiB that a function may return from one call."
     ).tag(config=True)
     isolation = Enum(
         [BUBBLEWRAP, NONE],
         BUBBLEWRAP,
-        help="Where learner code runs: in bubblewrap's sandbox, or unprotected as you.",
+        help="Where learners' code runs: in the bubblewrap sandbox, or unprotected as your user.",
     ).tag(config=True)
 
     @property
     def limits(self) -> Limits:
-        """The limits as the judge takes them."""
+        """The limits in the form that judging takes."""
         return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})

@@ -1,8 +1,8 @@
-"""What learners get: their notebooks and the archive with all of the course.
+"""Make what learners get: their notebooks, and the archive with the whole course.
 
 Other rooms use:
 
-- `release`: learners' notebooks from the instructor's ones.
-- `bundle`: the archive.
-- `answer_files`: submissions written as Python files, as the sample class has them.
+- `release`: make learners' notebooks from the instructor's notebooks.
+- `bundle`: make the archive.
+- `answer_files`: make submissions from Python files, as for the sample class.
 """

@@ -1,6 +1,6 @@
-"""Put a learner's answers, kept as a small Python file, into the released notebook.
+"""Make submissions from small Python files with a learner's answers.
 
-The file is in percent format: a line ``# %% [cell-id]`` opens the answer for that cell. The
+Such a file is in percent format: a line ``# %% [cell-id]`` begins the answer for that cell. The
 answer to a text cell is written as comments.
 """
 
@@ -17,12 +17,12 @@ HEADING = re.compile(r"^# %% \[([\w-]+)\]$", re.MULTILINE)
 
 
 def read_answers(path: Path) -> dict[str, str]:
-    """Return the answers in the file by the id of their cell.
+    """Return the answers in a file, by the id of their cell.
 
     Raises
     ------
     ValueError
-        If there is code before the first heading or a cell is answered twice.
+        If there is code before the first heading, or two answers to the same cell.
     """
     before, *pieces = HEADING.split(path.read_text(encoding="utf-8"))
     if before.strip() and not before.lstrip().startswith('"""'):
@@ -30,17 +30,26 @@ def read_answers(path: Path) -> dict[str, str]:
     ids, sources = pieces[::2], pieces[1::2]
     twice = sorted({cell_id for cell_id in ids if ids.count(cell_id) > 1})
     if twice:
-        raise ValueError(f"{path}: expected one answer a cell, got two for {', '.join(twice)}.")
+        raise ValueError(
+            f"{path}: expected one answer for each cell, got two for {', '.join(twice)}."
+        )
     return {cell_id: source.strip("\n") for cell_id, source in zip(ids, sources, strict=True)}
 
 
 def fill(notebook: NotebookNode, answers: dict[str, str]) -> None:
-    """Write the answers into the notebook's solution cells.
+    """Write answers into the solution cells of a notebook, in place.
+
+    Parameters
+    ----------
+    notebook : NotebookNode
+        The released notebook.
+    answers : dict
+        Answers by the id of their cell.
 
     Raises
     ------
     ValueError
-        If an answer has no solution cell.
+        If there is no solution cell for an answer.
     """
     cells = {cell.metadata.nbgrader.grade_id: cell for cell in notebook.cells if is_solution(cell)}
     unknown = sorted(answers.keys() - cells.keys())
@@ -54,16 +63,21 @@ def fill(notebook: NotebookNode, answers: dict[str, str]) -> None:
 
 
 def write_class(released: Path, answers: Path, submitted: Path) -> list[str]:
-    """Write a submission for each file of answers and return the students' ids.
+    """Write a submission for each file of answers, and return the students' ids.
 
     Parameters
     ----------
     released : Path
         The learners' notebook.
     answers : Path
-        The folder of answers, a file named after each student.
+        The folder with a file of answers for each student, ``STUDENT.py``.
     submitted : Path
-        nbgrader's folder of submissions. A notebook that would not change is left alone.
+        nbgrader's folder of submissions. A notebook that would not change is not written.
+
+    Raises
+    ------
+    ValueError
+        If a file of answers is malformed or answers a cell that the notebook does not have.
     """
     students = []
     for path in sorted(answers.glob("*.py")):

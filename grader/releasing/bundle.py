@@ -1,7 +1,7 @@
-"""The course in one file for learners: book, exercises, library, and how to begin.
+"""The course in one archive for learners: book, exercises, library and instructions.
 
-Nothing of the instructor's side gets in: the notebooks are released afresh, everything else is
-named here one by one, and a hidden test or a model answer in any file stops the making.
+The archive contains no hidden tests and no model answers. Its notebooks are newly released, all
+other files in it are listed in this module, and `bundle` fails if it finds a secret in any file.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from grader.releasing.release import generate
 LICENCES = ("LICENSE", "LICENSE-TEXT")
 TEMPLATE = Path(__file__).parent / "templates" / "bundle" / "README.txt"
 
-#: Every entry of the archive has this date, so that the same contents give the same bytes.
+#: The date of every entry in the archive, so that the same contents give the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
-#: The date in the wheel, in seconds since 1970; hatchling's own when none is given.
+#: The date in the wheel, in seconds since 1970. This is also hatchling's default.
 WHEEL_DATE = "1580601600"
 
-#: Lines shorter than this say nothing: a bracket, an `else:`.
-SHORTEST_SECRET = 12
+#: Shorter lines give nothing away, such as a bracket or `else:`.
+MIN_SECRET_LENGTH = 12
 
 _SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END", re.DOTALL)
 _HIDDEN = re.compile(r"### BEGIN HIDDEN TESTS\n(.*?)### END", re.DOTALL)
 
 
 class BundleFailed(GraderError):
-    """Raised when there can be no bundle; the message says why and what to do."""
+    """Raised when the archive cannot be made; the message says why and what to do."""
 
 
 def bundle(html: Path, into: Path) -> Path:
@@ -58,7 +58,8 @@ def bundle(html: Path, into: Path) -> Path:
     Raises
     ------
     BundleFailed
-        If there is no book, the wheel cannot be built, or a secret would get out.
+        If there is no built book, the wheel cannot be built, or a file contains a hidden test or
+        a model answer.
     """
     if not (html / "index.html").is_file():
         raise BundleFailed(
@@ -71,7 +72,8 @@ def bundle(html: Path, into: Path) -> Path:
     found = list(secrets_in(files))
     if found:
         raise BundleFailed(
-            "expected no hidden test and no model answer in the bundle, found\n"
+            "expected no hidden test and no model answer in the bundle, found these lines. "
+            "Remove them from the sources of the files:\n"
             + "\n".join(f"  {file}: {line}" for file, line in found)
         )
     into.mkdir(parents=True, exist_ok=True)
@@ -82,15 +84,15 @@ def bundle(html: Path, into: Path) -> Path:
 
 
 def secrets_in(files: dict[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Find the lines of hidden tests and model answers, by the file that shows them.
+    """Yield ``(file, line)`` for each line of a hidden test or a model answer in the files.
 
-    The right functions stand in attn_lib and the chapters, for all to read: calling them earns
-    nothing. So the lines of a reference answer are looked for in notebooks alone.
+    Lines of code answers count as secrets only in notebooks: learners may read the same code in
+    attn_lib and in the chapters.
 
     Parameters
     ----------
     files : dict
-        Contents by name; a wheel is looked into.
+        Contents by name. The files in a wheel are searched too.
     """
     answers, others = _secret_lines()
     for name, content in sorted(files.items()):
@@ -105,7 +107,7 @@ def secrets_in(files: dict[str, bytes]) -> Iterator[tuple[str, str]]:
 
 
 def _secret_lines() -> tuple[set[str], set[str]]:
-    """Return the lines of reference answers, and those of hidden tests and model answers."""
+    """Return the lines of code answers, and the lines of hidden tests and of text answers."""
     answers: set[str] = set()
     others: set[str] = set()
     shown: set[str] = set()
@@ -125,23 +127,23 @@ def _secret_lines() -> tuple[set[str], set[str]]:
 
 def _stripped(text: str) -> set[str]:
     lines = (line.strip() for line in text.splitlines())
-    return {line for line in lines if len(line) >= SHORTEST_SECRET}
+    return {line for line in lines if len(line) >= MIN_SECRET_LENGTH}
 
 
 def _lines(name: str, content: bytes) -> set[str]:
-    """Return the lines a reader of the file sees."""
+    """Return the lines that a reader of the file sees, without the short ones."""
     text = content.decode("utf-8", errors="ignore")
     if name.endswith(".ipynb"):
         cells = nbformat.reads(text, as_version=4).cells
         text = "\n".join(cell.source for cell in cells)
     elif name.endswith(".html"):
-        # Highlighted code has a tag around every word.
+        # Syntax highlighting puts tags around the words of a line.
         text = markup.unescape(re.sub(r"<[^>]*>", "", text))
     return _stripped(text)
 
 
 def _book(html: Path) -> dict[str, bytes]:
-    """Return the book; hidden files are Sphinx's notes to itself."""
+    """Return the files of the book, without the hidden ones that Sphinx makes for its own use."""
     paths = {path.relative_to(html): path for path in html.rglob("*") if path.is_file()}
     return {
         f"book/{inside.as_posix()}": path.read_bytes()
@@ -151,7 +153,7 @@ def _book(html: Path) -> dict[str, bytes]:
 
 
 def _exercises() -> dict[str, bytes]:
-    """Return the notebooks as they are released; those in exercises/ may have work in them."""
+    """Return newly released notebooks, since somebody may have worked in those in exercises/."""
     with tempfile.TemporaryDirectory() as folder:
         return {
             f"exercises/{assignment}/{assignment}.ipynb": generate(
@@ -161,8 +163,8 @@ def _exercises() -> dict[str, bytes]:
         }
 
 
-def _in_the_books_order() -> list[str]:
-    """Return the assignments as their chapters follow each other; those of no chapter come last."""
+def _in_chapter_order() -> list[str]:
+    """Return the assignments in the order of their chapters; those without a chapter come last."""
     pages = (ROOT / "_toc.yml").read_text(encoding="utf-8").split()
     chapters = [page.removeprefix("book/") for page in pages]
     return sorted(
@@ -173,7 +175,7 @@ def _in_the_books_order() -> list[str]:
 
 def _texts(version: str, wheel: str) -> dict[str, bytes]:
     listed = "\n".join(
-        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in _in_the_books_order()
+        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in _in_chapter_order()
     )
     named = {"version": version, "exercises": listed, "wheel": wheel}
     readme = TEMPLATE.read_text(encoding="utf-8").format(**named)
@@ -182,10 +184,10 @@ def _texts(version: str, wheel: str) -> dict[str, bytes]:
 
 
 def _wheel(version: str) -> tuple[str, bytes]:
-    """Build attn_lib's wheel with what is installed here, without a network."""
+    """Build the wheel of attn_lib with the installed packages only, without a network."""
     with tempfile.TemporaryDirectory() as folder:
         options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
-        run = subprocess.run(
+        built = subprocess.run(
             [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, str(ROOT)],
             env={**os.environ, "SOURCE_DATE_EPOCH": WHEEL_DATE},
             capture_output=True,
@@ -193,20 +195,20 @@ def _wheel(version: str) -> tuple[str, bytes]:
             check=False,
         )
         wheels = list(Path(folder).glob(f"attn_lib-{version}-*.whl"))
-        if run.returncode or not wheels:
+        if built.returncode or not wheels:
             raise BundleFailed(
                 f"expected the wheel of attn_lib {version}, got none. Run `make environment`.\n"
-                f"{run.stderr}".rstrip()
+                f"{built.stderr}".rstrip()
             )
         return wheels[0].name, wheels[0].read_bytes()
 
 
 def _requirements(wheel: str) -> dict[str, bytes]:
-    """Return what learners install, by file.
+    """Return the requirements files for learners.
 
-    nbgrader is a file of its own. The test cells run in any Jupyter, and
-    ``python -m attn_lib.course.checks`` tells what Validate does; nbgrader would bring the
-    teacher's menus and thirty packages for that one button.
+    nbgrader has a separate file because learners can do without it. Test cells can be executed in
+    any Jupyter, and ``python -m attn_lib.course.checks`` shows the same as the button Validate.
+    nbgrader would add the instructor's menus and thirty packages for that one button.
     """
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extra = project["optional-dependencies"]["exercises"]
@@ -232,12 +234,12 @@ def _requirements(wheel: str) -> dict[str, bytes]:
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:
-    """Return an archive that depends on names and contents alone."""
+    """Return a zip archive whose bytes depend only on names and contents."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, DATE)
-            entry.create_system = 3  # the same on every system
+            entry.create_system = 3  # Unix, on every system
             entry.external_attr = 0o644 << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content, compresslevel=9)

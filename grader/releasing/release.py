@@ -1,4 +1,4 @@
-"""Make learners' notebooks from the instructor's ones."""
+"""Make learners' notebooks from the instructor's notebooks."""
 
 from __future__ import annotations
 
@@ -10,27 +10,32 @@ import nbformat
 from nbgrader.utils import compute_checksum, is_locked, is_solution
 from traitlets.config import Config
 
-from grader.course import EXERCISES, SOLUTIONS, nbgrader_for, run_step
+from grader.course import EXERCISES, SOLUTIONS, do_step, nbgrader_for
 from grader.errors import GraderError
 
 NO_DATABASE = Config({"GenerateAssignment": {"no_database": True}, "SaveCells": {"enabled": False}})
 
 
 class WorkInTheWay(GraderError):
-    """Raised when a notebook that has to be replaced has somebody's work in it."""
+    """Raised when a notebook is out of date, but somebody's work in it would be overwritten."""
 
 
 def generate(assignment: str, into: Path, *, db_url: str | None = None) -> Path:
-    """Run ``nbgrader generate_assignment`` and return the notebook it wrote.
+    """Do what ``nbgrader generate_assignment`` does, and return the path of the new notebook.
 
     Parameters
     ----------
     assignment : str
         The name of a folder in solutions/.
     into : Path
-        The folder to release into. What stands there under the assignment's name is replaced.
+        The folder to release into. A folder there with the assignment's name is replaced.
     db_url : str, optional
-        The gradebook to enter the assignment's cells in. Default: none.
+        The gradebook in which to enter the assignment's cells. Default: none.
+
+    Raises
+    ------
+    grader.course.NbGraderFailed
+        If nbgrader cannot make the notebook.
     """
     settings: dict[str, object] = {
         "source_directory": SOLUTIONS,
@@ -39,19 +44,28 @@ def generate(assignment: str, into: Path, *, db_url: str | None = None) -> Path:
     if db_url:
         settings["db_url"] = db_url
     api = nbgrader_for(settings, None if db_url else NO_DATABASE)
-    run_step(api.generate_assignment, assignment)
+    do_step(api.generate_assignment, assignment)
     return into / assignment / f"{assignment}.ipynb"
 
 
 def release(assignment: str, exercises: Path = EXERCISES, *, force: bool = False) -> str:
-    """Bring the assignment in `exercises` up to date and say in a sentence what was done.
+    """Bring the assignment in `exercises` up to date, and return a sentence on what was done.
 
-    A notebook that somebody has worked in is never overwritten unless `force` is given.
+    Parameters
+    ----------
+    assignment : str
+        The name of a folder in solutions/.
+    exercises : Path
+        The folder with the released assignments.
+    force : bool
+        Whether to overwrite a notebook that somebody has worked in.
 
     Raises
     ------
     WorkInTheWay
-        If there is work in a notebook whose tests or given cells are out of date.
+        If somebody has worked in a notebook whose tests or given cells are out of date.
+    grader.course.NbGraderFailed
+        If nbgrader cannot make the notebook.
     """
     target = exercises / assignment / f"{assignment}.ipynb"
     with tempfile.TemporaryDirectory() as folder:
@@ -66,8 +80,8 @@ def release(assignment: str, exercises: Path = EXERCISES, *, force: bool = False
             return f"{assignment}: kept, there is work in it"
         else:
             raise WorkInTheWay(
-                f"{assignment}: expected to replace {target}, found work in it. "
-                "Move it to another folder, or replace it with --force."
+                f"{assignment}: expected no work in {target}, which is out of date, found some. "
+                "Move the notebook to another folder, or replace it with --force."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(fresh, target)

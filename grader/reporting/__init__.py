@@ -1,10 +1,10 @@
-"""What people read after grading: feedback, tables, exports and the report on a class.
+"""What people read after grading: feedback, summaries, exports and the report on a class.
 
 Other rooms use:
 
-- `results`: what gradebook and journal know of each student.
-- `summary`: a class in a few sentences and a table.
+- `results`: what gradebook and journal know about each student's submission.
+- `summary`: the results of a class in a table and a few sentences.
 - `feedback`: a page for each student.
-- `export`: grades as a learning platform imports them.
-- `report`: the instructor's page on how the class did.
+- `export`: grades as CSV for a spreadsheet or a learning platform.
+- `report`: the instructor's page on how the class did; `item_analysis` computes its numbers.
 """

@@ -1,4 +1,4 @@
-"""Bar charts as SVG that stands in a page, with a sentence for those who cannot see it."""
+"""Bar charts as inline SVG, each with a sentence for readers who cannot see it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,24 @@ from matplotlib.ticker import MaxNLocator
 
 COLOUR = "#0072b2"
 
-#: Texts stay texts, in the page's own font, and the same numbers give the same bytes.
+#: Keep text as text, in the font of the page, and make the same bytes from the same numbers.
 SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "report", "font.size": 11}
 
 
 def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: str) -> Markup:
-    """Return upright bars: how many students there are for each label."""
+    """Return a chart with vertical bars: the number of students for each label.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        One for each bar.
+    numbers : sequence of int
+        The number of students for each label.
+    axis : str
+        The label of the horizontal axis.
+    sentence : str
+        What the chart shows, for readers who cannot see it.
+    """
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.5, 3.2), layout="constrained")
         axes = figure.add_subplot()
@@ -33,7 +45,19 @@ def columns(labels: Sequence[str], numbers: Sequence[int], axis: str, sentence: 
 
 
 def rows(labels: Sequence[str], shares: Sequence[float], axis: str, sentence: str) -> Markup:
-    """Return bars that lie, the first on top: a share from 0 to 1 for each label."""
+    """Return a chart with horizontal bars, the first on top: a percentage for each label.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        One for each bar.
+    shares : sequence of float
+        A share from 0 to 1 for each label.
+    axis : str
+        The label of the horizontal axis.
+    sentence : str
+        What the chart shows, for readers who cannot see it.
+    """
     with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.5, 0.9 + 0.32 * len(labels)), layout="constrained")
         axes = figure.add_subplot()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from grader.reporting.results import Result
 
-#: A spreadsheet takes a text that begins with one of these for a formula.
+#: A spreadsheet reads a cell that begins with one of these characters as a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 Row = Sequence[str | float]
@@ -20,11 +20,11 @@ class Sheet(NamedTuple):
     """The rows of a file."""
 
     head: list[Row]
-    students: list[Row]  #: one a student
+    students: list[Row]  #: one for each student
 
 
 def neutral(text: str) -> str:
-    """Return the text with an apostrophe before it where it would count as a formula.
+    """Return the text, with an apostrophe in front if a spreadsheet would read it as a formula.
 
     Examples
     --------
@@ -40,28 +40,28 @@ def write_csv(
     path: Path,
     *,
     assignment: str = "",
-    form: str = "csv",
+    file_format: str = "csv",
 ) -> int:
-    """Write a line for each student. Texts are quoted and no formulas, numbers are numbers.
+    """Write a line for each student. Texts are quoted and cannot act as formulas.
 
     Parameters
     ----------
     results : sequence of Result
     cells : sequence of str
-        The cells that give points, in the notebook's order.
+        The cells that are worth points, in the notebook's order.
     path : Path
         The file.
     assignment : str
-        The name of the column of points, where the form has one such column.
-    form : str
-        A key of `FORMS`.
+        The heading of the column with the score, in formats for learning platforms.
+    file_format : str
+        A key of `FORMATS`.
 
     Returns
     -------
     int
-        Of how many students there is a line.
+        The number of students in the file.
     """
-    sheet = FORMS[form](results, cells, assignment)
+    sheet = FORMATS[file_format](results, cells, assignment)
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
         for row in (*sheet.head, *sheet.students):
@@ -70,9 +70,9 @@ def write_csv(
 
 
 def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Sheet:
-    """Names, points, status, remarks and the points of each cell.
+    """Return names, score, status, remarks and the score of each cell.
 
-    A cell that waits for a person is empty; one that was not handed in has 0.
+    The score is empty if a person still has to give it, and 0 if the cell was not handed in.
     """
     names = ["student", "last_name", "first_name"]
     facts = ["score", "points", "late_penalty", "status", "mistakes", "remarks"]
@@ -89,15 +89,15 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
 
 
 def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> Sheet:
-    """What Canvas's *Import Grades* reads; it finds students by ID or SIS login ID.
+    """Return what *Import Grades* of Canvas reads; it finds students by ID or SIS login ID.
 
-    The second row says how many points there are. A student without a grade has an empty cell,
-    which changes nothing there.
+    The second row has the maximum score. The cell of a student without a grade is empty, so the
+    import changes nothing for that student.
     """
-    most = max((result.points for result in results if result.points is not None), default=0.0)
+    max_score = max((result.points for result in results if result.points is not None), default=0.0)
     head: list[Row] = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment],
-        ["    Points Possible", "", "", "", "", float(most)],
+        ["    Points Possible", "", "", "", "", float(max_score)],
     ]
     rows: list[Row] = []
     for result in results:
@@ -108,9 +108,9 @@ def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> She
 
 
 def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> Sheet:
-    """What Moodle's *Import > CSV file* reads, with students mapped by their username.
+    """Return what *Import > CSV file* of Moodle reads, with students mapped by their username.
 
-    Who has no grade is left out: Moodle would take an empty cell for a grade to remove.
+    Students without a grade are left out, since Moodle removes a grade if the cell is empty.
     """
     head: list[Row] = [["username", "lastname", "firstname", assignment, f"{assignment} feedback"]]
     rows: list[Row] = [
@@ -127,14 +127,14 @@ def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> She
     return Sheet(head, rows)
 
 
-#: The forms of the file by name.
-FORMS: dict[str, Callable[[Sequence[Result], Sequence[str], str], Sheet]] = {
+#: The formats of the file, by name.
+FORMATS: dict[str, Callable[[Sequence[Result], Sequence[str], str], Sheet]] = {
     "csv": _everything,
     "canvas": _canvas,
     "moodle": _moodle,
 }
 
 
-def _number(value: Any) -> float | str:
-    """Return a number as it is written: without the last bits of sums."""
+def _number(value: float | None) -> float | str:
+    """Return a number without the rounding errors of sums, or "" for None."""
     return "" if value is None else float(f"{value:.10g}")

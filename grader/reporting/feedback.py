@@ -1,4 +1,4 @@
-"""Write every student's page of feedback, those alone that are not there or have changed."""
+"""Write the students' pages of feedback, but only those that are missing or out of date."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import CONFIGURATION, configuration, graded_notebook
-from grader.files import hand_on_notes, write_whole
+from grader.files import copy_notes, write_atomically
 from grader.gradebook.reading import Entry
 from grader.reporting import feedback_page, sanitizer
 from grader.reporting.results import Result
@@ -17,7 +17,7 @@ from grader.running.local_workers import LocalWorkers, usable_cores
 
 FEEDBACK_JOB = "grader.reporting.feedback_page:feedback_job"
 
-#: Making a page takes well below a second.
+#: Seconds after which a worker is killed. A page takes well below one second.
 SECONDS = 120
 
 
@@ -27,35 +27,45 @@ def write_feedback(
     results: Sequence[Result],
     progress: Callable[[str], None] = lambda line: None,
 ) -> dict[str, str]:
-    """Write the pages, and return the students whose page could not be written, with the reason.
+    """Write the pages, and return the reason for each student whose page could not be written.
 
     Parameters
     ----------
     assignment : str
     folder : Path
-        Where the folders autograded and feedback are.
+        The folder that contains the folders autograded and feedback.
     results : sequence of Result
-        Of those who get feedback; who has no grade gets none.
+        The results of the students who get feedback. Those without a grade get no page.
     progress : callable
-        Takes a line for each page.
+        Called with a line for each page.
+
+    Returns
+    -------
+    dict
+        Reasons by student.
+
+    Raises
+    ------
+    grader.running.local_workers.CannotWork
+        If no worker can be started.
     """
-    making = _digest_of_making()
-    problems: dict[str, str] = {}
+    code_digest = _code_digest()
+    reasons: dict[str, str] = {}
     stale: list[tuple[Result, Entry, str]] = []
     for result in results:
         entry, graded = result.entry, graded_notebook(folder, assignment, result.student)
         if entry is None:
             continue
         if not graded.is_file():
-            problems[result.student] = f"no feedback: expected {graded}, found none"
+            reasons[result.student] = f"no feedback: expected {graded}, found no such file"
             continue
-        found = digest([making, graded.read_bytes(), repr(entry), repr(result.remarks)])
+        found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
         if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
             stale.append((result, entry, found))
     if stale:
-        problems |= _write_pages(assignment, folder, stale, progress)
-    _hand_on_notes(folder, assignment, results)
-    return problems
+        reasons |= _write_pages(assignment, folder, stale, progress)
+    _copy_notes(folder, assignment, results)
+    return reasons
 
 
 def _write_pages(
@@ -64,25 +74,25 @@ def _write_pages(
     stale: Sequence[tuple[Result, Entry, str]],
     progress: Callable[[str], None],
 ) -> dict[str, str]:
-    problems: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
         for number, done in enumerate(workers.do(_jobs(assignment, folder, stale)), start=1):
             progress(f"feedback {number} of {len(stale)}: {done.name}")
             if done.returned is None:
-                problems[done.name] = f"no feedback: {done.reason}"
+                reasons[done.name] = f"no feedback: {done.reason}"
                 continue
             page = _page(folder, assignment, done.name)
             page.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(page, done.returned)
-    return problems
+            write_atomically(page, done.returned)
+    return reasons
 
 
-def _hand_on_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
-    """Put beside each page what `nbgrader release_feedback` needs to know of its submission."""
+def _copy_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
+    """Put the files that `nbgrader release_feedback` needs next to each page."""
     for result in results:
         page = _page(folder, assignment, result.student)
         if page.is_file():
-            hand_on_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
+            copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
 
 
 def _jobs(
@@ -106,8 +116,8 @@ def _jobs(
         yield result.student, job
 
 
-def _digest_of_making() -> str:
-    """Return a digest of what makes pages."""
+def _code_digest() -> str:
+    """Return a digest of the code, templates and packages that make a page."""
     files = [Path(feedback_page.__file__), Path(sanitizer.__file__), CONFIGURATION]
     files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]

@@ -1,6 +1,6 @@
-"""One student's feedback as a page of HTML: nbgrader's, without hidden tests, made safe.
+"""One student's feedback as HTML: nbgrader's page, without hidden tests and active content.
 
-`FeedbackExporter` and `ClearHiddenTests` serve ``nbgrader generate_feedback`` as well:
+``nbgrader generate_feedback`` uses `FeedbackExporter` and `ClearHiddenTests` too, because
 nbgrader_config.py names them.
 """
 
@@ -25,33 +25,39 @@ from traitlets.utils.importstring import import_item
 
 from grader.reporting.sanitizer import sanitised
 
-#: The page asks no other host for anything and runs nothing, whatever a browser finds in it.
+#: Forbids the browser to execute scripts and to load anything from another host.
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
     "form-action 'none'"
 )
 
-#: Says what a page was made from; see `digest_of`.
+#: The name of the meta element with the digest of what a page was made from; see `digest_of`.
 MARK = "made-from"
 
-#: An entry of the list on top, which nbgrader calls by its kind alone.
+#: An entry in the list at the top of the page. nbgrader names only the kind of cell in it.
 _LISTED = re.compile(r'(<li><a href="#([\w-]+)">(?:Test cell|Written response))</a>')
 
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's HTML with a body that only shows."""
+    """Makes nbconvert's HTML without active content and without requests to other hosts."""
 
     def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
-        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: Any
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: object
     ) -> tuple[str, dict[str, Any]]:
-        """Convert a notebook."""
+        """Return a notebook as a page of HTML, and the resources.
+
+        Raises
+        ------
+        grader.reporting.sanitizer.TooDeep
+            If the tags of the page are nested too deeply.
+        """
         page, resources = super().from_notebook_node(nb, resources, **options)
         head, begin, body = page.partition("<body")
         body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
         body = _LISTED.sub(r"\1 \2</a>", body)
-        # Bootstrap's style asks for fonts in files that do not come with the page.
+        # The style sheet of Bootstrap refers to font files that do not come with the page.
         head = re.sub(r"@font-face\s*\{[^}]*\}", "", head)
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         head = head.replace("<html>", '<html lang="en">', 1)
@@ -61,29 +67,35 @@ class FeedbackExporter(HTMLExporter):
 
 
 class ClearHiddenTests(preprocessors.ClearHiddenTests):
-    """nbgrader's, for test cells alone.
+    """Removes hidden tests, from test cells only.
 
-    It fails at a mark of hidden tests anywhere else, and a learner may write one into an answer.
+    nbgrader's own class raises an error if another cell contains the mark of hidden tests. A
+    learner may have written it into an answer.
     """
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: dict[str, Any], cell_index: int
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Drop the hidden lines of a cell."""
+        """Return the cell without its hidden lines if it is a test cell."""
         if is_grade(cell) and not is_solution(cell):
             return super().preprocess_cell(cell, resources, cell_index)
         return cell, resources
 
 
 def feedback_job(job: Mapping[str, Any]) -> str:
-    """Return the page for one graded notebook. This runs in a worker.
+    """Return the page for one graded notebook. This is executed in a worker.
 
     Parameters
     ----------
     job : mapping
-        ``assignment``; ``notebook``: the graded one as JSON; ``scores``, ``points`` and
-        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``; ``settings``: what
-        `settings_of` returned.
+        ``assignment``; ``notebook``: the graded notebook as JSON; ``scores``, ``points`` and
+        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``: of what the page is made
+        from; ``settings``: what `settings_of` returned.
+
+    Raises
+    ------
+    grader.reporting.sanitizer.TooDeep
+        If the tags of the page are nested too deeply.
     """
     notebook = nbformat.v4.reads(job["notebook"])
     for cell in notebook.cells:
@@ -104,7 +116,7 @@ def feedback_job(job: Mapping[str, Any]) -> str:
 
 
 def digest_of(page: Path) -> str:
-    """Return the digest that was given with the page's job, or nothing."""
+    """Return the digest in a page, or "" if there is no page or no digest in it."""
     if not page.is_file():
         return ""
     with page.open(encoding="utf-8", errors="replace") as file:
@@ -113,7 +125,7 @@ def digest_of(page: Path) -> str:
 
 
 def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
-    """Put into a cell what nbgrader's `GetGrades` puts there from the gradebook."""
+    """Put the same data into a cell that nbgrader's `GetGrades` takes from the gradebook."""
     if not (is_grade(cell) or is_solution(cell) or is_task(cell)):
         return
     about = cell.metadata.nbgrader
@@ -125,9 +137,9 @@ def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
 
 
 def settings_of(config: Config) -> bytes:
-    """Return what a page takes from nbgrader_config.py, pickled to travel with each job.
+    """Return the sections of nbgrader_config.py that a page depends on, pickled for each job.
 
-    The other sections stay behind: they may hold code of the course, which cannot be pickled.
+    The other sections are left out because they may hold objects that cannot be pickled.
     """
     steps = [import_item(name) for name in config.GenerateFeedback.preprocessors]
     classes = (FeedbackExporter, *steps)
@@ -137,7 +149,7 @@ def settings_of(config: Config) -> bytes:
 
 @functools.lru_cache(maxsize=1)
 def _exporter(settings: bytes) -> FeedbackExporter:
-    """Return an exporter set up as ``nbgrader generate_feedback`` sets it up."""
+    """Return an exporter with the same settings as in ``nbgrader generate_feedback``."""
     config = pickle.loads(settings)
     config.merge(
         Config(

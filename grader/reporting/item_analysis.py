@@ -1,4 +1,4 @@
-"""How a class did, cell by cell and part by part: the numbers of the instructor's report."""
+"""How a class did on each cell and each part: the numbers of the instructor's report."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from grader.reporting.results import Result
 
 @dataclass(frozen=True)
 class Item:
-    """How a class did on a cell that gives points."""
+    """How a class did on a cell that is worth points."""
 
     cell: str
-    points: float
-    number: int  #: of students whose score is known
-    waiting: int  #: of students whose answer waits to be read
-    mean: float  #: share of the points, from 0 to 1, of those that are known
-    full: int  #: students with all points
-    none: int  #: students with no point
-    discrimination: float | None  #: correlation with the score in all other cells
+    points: float  #: the maximum score
+    number: int  #: number of students whose answer has a score
+    waiting: int  #: number of students whose answer a person still has to read
+    mean: float  #: mean score as a share of the points, from 0 to 1
+    full: int  #: number of students with all points
+    none: int  #: number of students without any points
+    discrimination: float | None  #: correlation with the sum of the scores of all other cells
 
     @property
-    def tells(self) -> bool:
-        """Whether more than half of the scores are known: fewer say little of a class."""
+    def mostly_scored(self) -> bool:
+        """Whether more than half of the answers have a score; fewer say little about a class."""
         return self.number > self.waiting
 
 
 @dataclass(frozen=True)
 class PartCount:
-    """How many students have a part of a test cell."""
+    """How many students passed a part of a test cell."""
 
     cell: str
     title: str
     passed: int
-    number: int
+    number: int  #: number of students for whom the part was executed
 
 
 def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
-    """Return the item analysis of the cells, over those whose scores in them are known."""
+    """Return the item analysis of the cells. Answers without a score are only counted."""
     entries = [result.entry for result in results if result.entry is not None]
     found = []
     for cell in cells:
@@ -65,20 +65,20 @@ def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
 
 
 def parts(results: Sequence[Result]) -> list[PartCount]:
-    """Count who has which part of the test cells."""
+    """Count the students who passed each part of the test cells."""
     passed: Counter[tuple[str, str]] = Counter()
     number: Counter[tuple[str, str]] = Counter()
     for result in results:
         for cell, of_cell in result.parts.items():
-            # A cell may report a part twice; then the last time counts.
-            for title, has in {part.title: part.passed for part in of_cell}.items():
+            # If a cell has two parts of the same title, the last one counts.
+            for title, has_passed in {part.title: part.passed for part in of_cell}.items():
                 number[cell, title] += 1
-                passed[cell, title] += has
+                passed[cell, title] += has_passed
     return [PartCount(*key, passed[key], number[key]) for key in number]
 
 
 def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
-    """Return the students whose tests named a mistake, by its id, the most frequent first."""
+    """Return the students whose tests named a mistake, by mistake id, the most frequent first."""
     found: dict[str, list[str]] = {}
     for result in results:
         for mistake in result.mistakes:
@@ -87,7 +87,7 @@ def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
 
 
 def _correlation(scores: Sequence[float], rest: Sequence[float]) -> float | None:
-    """Return the correlation, if there are enough students and both differ among them."""
+    """Return Pearson's correlation, or None for fewer than 3 students or constant scores."""
     if len(scores) < 3 or np.ptp(scores) == 0 or np.ptp(rest) == 0:
         return None
     return float(np.corrcoef(scores, rest)[0, 1])

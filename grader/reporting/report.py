@@ -1,6 +1,6 @@
-"""The instructor's report: one page of HTML on how a class did, that needs no other file.
+"""The instructor's report: one page of HTML on how a class did, which needs no other file.
 
-This computes what is shown; ``templates/report/report.html.j2`` is the page.
+This module computes what the page shows; ``templates/report/report.html.j2`` lays it out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from attn_lib.course.mistakes import catalogue
 from grader.course import graded_cells
-from grader.files import write_whole
+from grader.files import write_atomically
 from grader.reporting import charts
 from grader.reporting.item_analysis import Item, items, mistakes, parts
 from grader.reporting.results import Result
@@ -37,15 +37,15 @@ class Chart:
 
 @dataclass(frozen=True)
 class Scores:
-    """How the scores of a class lie."""
+    """The distribution of the scores of a class."""
 
     chart: Chart
-    ranges: Sequence[tuple[str, int]]  #: of points, and how many students are in each
+    ranges: Sequence[tuple[str, int]]  #: each range of points, and the number of students in it
 
 
 @dataclass(frozen=True)
 class NamedMistake:
-    """A mistake of the catalogue, and the students whose tests named it."""
+    """A mistake in the catalogue, and the students whose tests named it."""
 
     id: str
     sentence: str
@@ -61,11 +61,11 @@ def write_report(
     ----------
     assignment : str
     results : sequence of Result
-        Of the whole class.
+        The results of the class.
     path : Path
-        The page.
+        The file to write.
     deadline : str
-        What is said of the deadline.
+        A sentence on the deadline, or "".
     """
     cells = graded_cells(assignment)
     graded = [result for result in results if result.entry is not None]
@@ -80,24 +80,26 @@ def write_report(
         deadline=deadline,
         scores=_scores(graded) if graded else None,
         items=analysis,
-        means=_means([item for item in analysis if item.tells]),
+        means=_means([item for item in analysis if item.mostly_scored]),
         parts=counts,
         mistakes=named,
         frequencies=_frequencies(named, len(graded)),
         to_look_at=_to_look_at(results),
     )
-    write_whole(path, page)
+    write_atomically(path, page)
 
 
-def histogram(scores: Sequence[float], most: float) -> tuple[list[str], list[int]]:
-    """Return `BARS` ranges of points, the last with its end, and how many scores are in each.
+def histogram(scores: Sequence[float], max_score: float) -> tuple[list[str], list[int]]:
+    """Return the labels of `BARS` ranges of points, and the number of scores in each range.
+
+    A range includes its lower end; the last one includes both ends.
 
     Examples
     --------
     >>> histogram([0, 0.5, 19, 20], 20)[1]
     [2, 0, 0, 0, 0, 0, 0, 0, 0, 2]
     """
-    width = most / BARS if most else 1.0
+    width = max_score / BARS if max_score else 1.0
     counts = [0] * BARS
     for score in scores:
         counts[min(BARS - 1, max(0, int(score / width)))] += 1
@@ -122,13 +124,14 @@ def _template() -> Template:
 
 def _scores(graded: Sequence[Result]) -> Scores:
     scores = [result.score for result in graded if result.score is not None]
-    most = max(result.points for result in graded if result.points is not None)
-    labels, counts = histogram(scores, most)
-    told = (
-        f"Scores of {len(scores)} students: from {min(scores):g} to {max(scores):g} of {most:g} "
-        f"points, median {statistics.median(scores):g}, mean {statistics.mean(scores):.2f}."
+    max_score = max(result.points for result in graded if result.points is not None)
+    labels, counts = histogram(scores, max_score)
+    text = (
+        f"Scores of {len(scores)} students: from {min(scores):g} to {max(scores):g} of "
+        f"{max_score:g} points, median {statistics.median(scores):g}, "
+        f"mean {statistics.mean(scores):.2f}."
     )
-    chart = Chart(told, charts.columns(labels, counts, "points", told))
+    chart = Chart(text, charts.columns(labels, counts, "points", text))
     return Scores(chart, list(zip(labels, counts, strict=True)))
 
 
@@ -136,9 +139,9 @@ def _means(known: Sequence[Item]) -> Chart | None:
     if not known:
         return None
     hardest = min(known, key=lambda item: item.mean)
-    told = f"The hardest cell is {hardest.cell}: {hardest.mean:.0%} of its points on average."
+    text = f"The hardest cell is {hardest.cell}: {hardest.mean:.0%} of its points on average."
     names, shares = [item.cell for item in known], [item.mean for item in known]
-    return Chart(told, charts.rows(names, shares, "mean share of the points, %", told))
+    return Chart(text, charts.rows(names, shares, "mean share of the points, %", text))
 
 
 def _named(found: dict[str, list[str]]) -> list[NamedMistake]:
@@ -150,13 +153,13 @@ def _frequencies(named: Sequence[NamedMistake], number: int) -> Chart | None:
     if not named:
         return None
     first = named[0]
-    told = f"The most frequent mistake is {first.id}: {len(first.students)} of {number} students."
+    text = f"The most frequent mistake is {first.id}: {len(first.students)} of {number} students."
     names = [mistake.id for mistake in named]
     shares = [len(mistake.students) / number for mistake in named]
-    return Chart(told, charts.rows(names, shares, "share of the students, %", told))
+    return Chart(text, charts.rows(names, shares, "share of the students, %", text))
 
 
 def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:
-    """Return what somebody has to look at, each with the student."""
+    """Return ``(student, text)`` for each failure and each remark."""
     found = [(result.student, result.status) for result in results if result.reason]
     return found + [(result.student, remark) for result in results for remark in result.remarks]

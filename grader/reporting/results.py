@@ -1,4 +1,4 @@
-"""What became of each submission: the gradebook's scores and the journal's remarks in one place."""
+"""The results of a class: the scores in the gradebook together with the remarks in the journal."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.gradebook import reading
-from grader.gradebook.due_dates import span
 from grader.gradebook.reading import Entry, Learner
+from grader.gradebook.times import span
 from grader.judging.findings import PartsByCell, mistakes_in
 from grader.judging.verdict import FAILED
 from grader.running import journal
 from grader.submission.wording import listed
 
-#: Of whom the class list says nothing.
+#: The facts on a student who is not in the class list.
 NOT_LISTED = Learner()
 
 
 @dataclass(frozen=True)
 class Result:
-    """How the grading of one submission went."""
+    """What gradebook and journal know about one submission."""
 
     student: str
-    entry: Entry | None  #: what is in the gradebook; None if it could not be graded
+    entry: Entry | None  #: what is in the gradebook; None if the submission failed
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
-    reason: str = ""  #: why it could not be graded
-    remarks: tuple[str, ...] = ()  #: what was repaired or went wrong on the way, in words
+    reason: str = ""  #: why the submission failed
+    remarks: tuple[str, ...] = ()  #: sentences on what was repaired or went wrong in judging
     missing: tuple[str, ...] = ()  #: answers that were not handed in
     learner: Learner = NOT_LISTED  #: what the class list says
 
     @property
     def mistakes(self) -> tuple[str, ...]:
-        """The ids of the catalogued mistakes its tests named."""
+        """The ids of the catalogued mistakes that the tests named."""
         return mistakes_in(self.parts)
 
     @property
     def score(self) -> float | None:
-        """The points it has so far."""
+        """The score so far, after the late penalty, or None if the submission failed."""
         if self.entry is None:
             return None
         return max(0.0, sum(self.entry.scores.values()) - self.entry.late_penalty)
 
     @property
     def points(self) -> float | None:
-        """The most it can have, with what a person still has to read."""
+        """The maximum score, with answers still to read, or None if the submission failed."""
         return sum(self.entry.points.values()) if self.entry else None
 
     @property
     def lost(self) -> float | None:
-        """The points it can no longer get."""
+        """The points lost for certain, or None if the submission failed."""
         if self.entry is None:
             return None
         entry = self.entry
@@ -58,7 +58,7 @@ class Result:
 
     @property
     def status(self) -> str:
-        """The state in a few words."""
+        """The status, as a short text for tables."""
         if self.reason or self.entry is None:
             return f"failed: {self.reason}"
         state = "to read" if self.entry.to_read else "graded"
@@ -70,16 +70,17 @@ class Result:
 def results(
     db_url: str, folder: Path, assignment: str, students: Collection[str] | None = None
 ) -> list[Result]:
-    """Return the results of the students, or of all that were ever graded into the folder.
+    """Return the results of an assignment, sorted by student.
 
     Parameters
     ----------
     db_url : str
-        The gradebook.
+        The SQLAlchemy URL of the gradebook.
     folder : Path
-        Where the journal is.
+        The folder with the journal.
     assignment : str
     students : collection of str, optional
+        Default: all in the gradebook or the journal.
     """
     entries = reading.entries(db_url, assignment)
     lines = {line.student: line for line in journal.read(journal.path_in(folder, assignment))}
@@ -88,8 +89,8 @@ def results(
     for student in sorted(lines.keys() | entries.keys() if students is None else students):
         entry, line = entries.get(student), lines.get(student)
         result = Result(student, entry, learner=known.get(student, NOT_LISTED))
-        # A failure leaves at most what a person gave. If a test gave points, nbgrader's own
-        # command graded it since.
+        # A failure leaves only a person's scores in the gradebook. So if there is a score from a
+        # test, nbgrader's own command has autograded the submission since.
         if line is not None and line.status == FAILED and not (entry and entry.judged):
             result = replace(result, entry=None, reason=line.reason, remarks=line.remarks)
         elif entry is None:

@@ -1,12 +1,12 @@
-"""Keep of HTML what only shows text, tables and pictures.
+"""Remove active content from HTML, so that it only shows text, tables and pictures.
 
-A learner's Markdown and outputs become HTML. Scripts, event handlers, frames, forms, style
-sheets and everything that another host would be asked for is dropped.
+A learner's Markdown and outputs become HTML. Scripts, event handlers, frames, forms, style sheets
+and everything that a browser would load from another host are removed.
 
-Defends against: a text that acts in the browser of whoever reads feedback or, through
-`shown_text`, in that of the instructor, whose page of formgrader may run code on the server;
-and markup that a page's own script or style sheet would take for the page's, such as a link of
-the class ``full-credit``.
+Defends against two attacks. A learner's text could execute code in the browser of a person who
+reads feedback, or of an instructor in formgrader, whose page may execute code on the server. And
+its markup could pass for a part of the page itself, such as a link of the class ``full-credit``,
+and so misuse the page's script or style sheet.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ thead tr u ul var
 """
 TAGS = frozenset(_TAGS.split())
 
-#: Attributes of every tag ("*") and of some, in a learner's text.
+#: The attributes allowed in a learner's text, by tag; those of "*" are allowed in every tag.
 _OF_A_TEXT = {
     "*": {"align", "aria-label", "class", "lang", "role", "style", "title"},
     "a": {"href"},
@@ -36,7 +36,7 @@ _OF_A_TEXT = {
     "th": {"colspan", "rowspan", "scope"},
 }
 
-#: The page around learners' texts also has names, for its links and its style sheet.
+#: The page around learners' texts also needs ids and names, for its links and its style sheet.
 _OF_A_PAGE = _OF_A_TEXT | {
     "*": _OF_A_TEXT["*"] | {"id"},
     "a": _OF_A_TEXT["a"] | {"name", "rel"},
@@ -45,8 +45,8 @@ _OF_A_PAGE = _OF_A_TEXT | {
 
 _ANSI_COLOURS = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
-#: The classes that a learner's text may have: those by which nbconvert colours code and terminal
-#: output. No other element of a page has them.
+#: The classes allowed in a learner's text: those by which nbconvert colours code and terminal
+#: output. No element of the page itself has one of them.
 CLASSES_OF_A_TEXT = frozenset(
     {
         "highlight",
@@ -63,7 +63,8 @@ CLASSES_OF_A_TEXT = frozenset(
     }
 )
 
-#: A link may lead elsewhere, since nothing happens until it is clicked; a picture is in the page.
+#: A link may lead to another host because it does nothing until it is clicked. A picture has to be
+#: embedded in the page.
 _LINK = re.compile(r"(?:https?://|mailto:|#)", re.IGNORECASE)
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif);base64,[A-Za-z0-9+/=\s]*\Z")
 
@@ -71,48 +72,48 @@ STYLES = frozenset(
     {"background-color", "color", "font-style", "font-weight", "text-align", "white-space"}
 )
 
-#: The most tags inside each other in a page. Honest pages have some twenty.
+#: The maximum depth of nested tags in a page. Ordinary pages have a depth of about twenty.
 MAX_DEPTH = 600
 
-#: A text with more tags inside each other is shown as it was typed.
+#: A learner's text with tags nested deeper than this is shown as its source.
 MAX_DEPTH_OF_A_TEXT = 50
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
 _EMPTY_TAGS = "area base br col embed hr img input link meta source track wbr"
 _EMPTY = frozenset(_EMPTY_TAGS.split())
 
-#: Their text goes with them: it tells a reader nothing.
+#: Tags that are removed together with the text inside, which is not meant for readers.
 _WITHOUT_TEXT = {"script", "style"}
 _PARSED = TAGS | _EMPTY | _WITHOUT_TEXT
 
 
 class TooDeep(ValueError):
-    """Raised for a page with too many tags inside each other."""
+    """Raised when the tags of a page are nested too deeply."""
 
 
 def depth(text: str) -> int:
-    """Return how many tags are open at once, as far as counting tells.
+    """Return the maximum number of tags open at once, counted without parsing the HTML.
 
     Examples
     --------
     >>> depth("<p>a<br></p> <div><b>c</b></div>"), depth("1 < 2")
     (2, 0)
     """
-    most = now = 0
+    deepest = now = 0
     for closes, name in _TAG.findall(text):
         if closes:
             now = max(0, now - 1)
         elif name.lower() not in _EMPTY:
             now += 1
-            most = max(most, now)
-    return most
+            deepest = max(deepest, now)
+    return deepest
 
 
 def sanitised(body: str) -> str:
-    """Return a page's body without anything active.
+    """Return a page's body without active content.
 
-    Learners' texts in it have gone through `shown_text` before: here nobody can tell their names
-    from the page's.
+    Learners' texts in it must have gone through `shown_text` before, because this function cannot
+    tell their ids and classes from those of the page.
 
     Raises
     ------
@@ -126,15 +127,15 @@ def sanitised(body: str) -> str:
     """
     found = depth(body)
     if found > MAX_DEPTH:
-        raise TooDeep(f"expected at most {MAX_DEPTH} tags in tags, found {found}")
+        raise TooDeep(f"expected tags nested at most {MAX_DEPTH} deep, found {found} open at once")
     return _clean(_PAGE, body)
 
 
 def shown_text(body: str) -> str:
-    """Return what a learner wrote or put out as HTML, without anything active and without names.
+    """Return the HTML of a learner's text or output without active content, ids and names.
 
-    nbgrader_config.py puts it in place of two of nbconvert's filters: ``strip_files_prefix``,
-    through which every text cell goes, and ``clean_html``, through which outputs go.
+    nbgrader_config.py replaces two filters of nbconvert by this function: ``strip_files_prefix``,
+    which is applied to every text cell, and ``clean_html``, which is applied to outputs.
 
     Examples
     --------
@@ -149,10 +150,10 @@ def shown_text(body: str) -> str:
 
 
 def _clean(cleaner: Cleaner, body: str) -> str:
-    """Return the body as a cleaner leaves it, with the text of tags that it does not keep.
+    """Clean the body, and keep the text inside the tags that are removed.
 
-    nh3 drops what stands in tags of SVG and MathML: of "the <mask> is added", all from there on.
-    Of tags with names that nobody knows it keeps the text.
+    nh3 removes the text inside tags of SVG and MathML: from "the <mask> is added", everything
+    after "the". It keeps the text inside unknown tags, so all disallowed tags are renamed first.
     """
     return cleaner.clean(_TAG.sub(_renamed, body))
 
@@ -179,7 +180,7 @@ def _cleaner(
 
 
 def _address(_: str, name: str, value: str) -> str | None:
-    """Return an attribute's value, or None where it is an address that must not be there."""
+    """Return an attribute's value, or None to remove it because it is a disallowed address."""
     if name == "href":
         return value if _LINK.match(value.strip()) else None
     if name == "src":
@@ -188,7 +189,7 @@ def _address(_: str, name: str, value: str) -> str | None:
 
 
 def _address_or_class(tag: str, name: str, value: str) -> str | None:
-    """Return an attribute's value, a class only if a text may have it."""
+    """Return an attribute's value without disallowed classes, or None to remove it."""
     if name == "class":
         return " ".join(each for each in value.split() if each in CLASSES_OF_A_TEXT) or None
     return _address(tag, name, value)

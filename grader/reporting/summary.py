@@ -1,4 +1,4 @@
-"""A graded class as a table to print and as the few figures that matter."""
+"""Summarise the results of a class in a table, a few figures and sentences."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from grader.gradebook import due_dates
+from grader.gradebook import times
 from grader.reporting.results import Result
 
-#: Characters of a status in the table; a longer one, with its reason, stands below.
-WIDEST_STATUS = 60
+#: Characters of a status in the table. A longer one is printed in full below the table.
+MAX_STATUS_WIDTH = 60
 
-#: Names that a sentence lists.
-MOST_NAMES = 20
+#: How many names a sentence lists.
+MAX_NAMES = 20
 
 HEADINGS = ("student", "points", "status", "mistakes named")
 
 
 def table(results: Sequence[Result]) -> str:
-    """Return a line for each student: points, status and the mistakes the tests named."""
+    """Return a table with a line for each student: score, status and the mistakes named."""
     rows = [HEADINGS]
     for result in results:
         points = "" if result.score is None else f"{result.score:g} of {result.points:g}"
-        status = textwrap.shorten(result.status, WIDEST_STATUS, placeholder=" …")
+        status = textwrap.shorten(result.status, MAX_STATUS_WIDTH, placeholder=" …")
         rows.append((result.student, points, status, ", ".join(result.mistakes)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     return "\n".join(
@@ -35,23 +35,23 @@ def table(results: Sequence[Result]) -> str:
 
 
 def remarks(results: Sequence[Result]) -> str:
-    """Return a line for each remark and each long status: whose work it is on and what it says."""
+    """Return a line for each remark, and for each status too long for the table."""
     return "\n".join(
         f"{result.student}: {text}"
         for result in results
-        for text in ([result.status] * (len(result.status) > WIDEST_STATUS) + [*result.remarks])
+        for text in ([result.status] * (len(result.status) > MAX_STATUS_WIDTH) + [*result.remarks])
     )
 
 
 def figures(results: Sequence[Result]) -> dict[str, Any]:
-    """Return what the closing report of ``make course`` says of the class.
+    """Return the figures on a class for `sentence` and for ``make course``.
 
     Returns
     -------
     dict
-        ``graded``, ``failed``: numbers of submissions. ``full_marks``: those that lost no point.
-        ``to_read``: those with an answer that waits for a person. ``points``: the most there
-        are. ``mean``: of the points so far.
+        ``graded``, ``failed``, ``full_marks``, ``to_read``: numbers of submissions that were
+        graded, that failed, that lost no point, and that have an answer to read. ``points``: the
+        maximum score. ``mean``: the mean score so far.
     """
     graded = [result for result in results if not result.reason]
     scores = [result.score for result in graded if result.score is not None]
@@ -82,7 +82,7 @@ def sentence(facts: dict[str, Any]) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return how many there are of something.
+    """Return a number with a noun in the singular or plural.
 
     Examples
     --------
@@ -97,25 +97,26 @@ def _have(number: int) -> str:
 
 
 def exported(results: Sequence[Result], lines: int, file: object) -> str:
-    """Return what is in a file of grades, and what to know before anybody imports it.
+    """Return what a file of grades contains, and what to know before importing it.
 
     Parameters
     ----------
     results : sequence of Result
+        The results that were exported.
     lines : int
-        Of how many of them the file has a line.
+        The number of students in the file.
     file : object
-        Its name.
+        The file's name.
     """
     failed = [result.student for result in results if result.reason]
     waiting = figures(results)["to_read"]
     texts = [f"{counted(lines, 'student')} in {file}."]
     if failed:
-        fate = "Left out" if lines < len(results) else "In it without points"
+        fate = "Left out" if lines < len(results) else "Listed without points"
         texts.append(f"{fate}, because the work has no grade: {len(failed)} ({named(failed)}).")
     if waiting:
         texts.append(
-            f"{waiting} {_have(waiting)} an answer that waits to be read: the "
+            f"{waiting} {_have(waiting)} an answer that waits to be read, so the "
             "points are not final. Read the answers in formgrader, give the command grade once "
             "more, then export again."
         )
@@ -123,7 +124,7 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
 
 
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
-    """Return a sentence on those who are in the gradebook and handed in nothing, or "".
+    """Return a sentence on the students in the gradebook who handed in nothing, or "".
 
     Examples
     --------
@@ -137,23 +138,23 @@ def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
 
 
 def named(students: Sequence[str]) -> str:
-    """Return the names in a list, the first of them if they are many.
+    """Return the names separated by commas, only the first `MAX_NAMES` if there are more.
 
     Examples
     --------
     >>> named(["ada", "ben"])
     'ada, ben'
     """
-    return ", ".join(students[:MOST_NAMES]) + (", …" if len(students) > MOST_NAMES else "")
+    return ", ".join(students[:MAX_NAMES]) + (", …" if len(students) > MAX_NAMES else "")
 
 
 def deadline(due: datetime | None, zone: str, results: Sequence[Result]) -> str:
-    """Return the deadline in a time zone, and how many came later, or "" without one."""
+    """Return sentences on the deadline and on late submissions, or "" without a deadline."""
     if due is None:
         return ""
     late = [result.entry for result in results if result.entry and result.entry.seconds_late]
-    text = f"Due {due_dates.told(due, zone)}."
+    text = f"Due {times.format_time(due, zone)}."
     if late:
         penalised = sum(entry.late_penalty > 0 for entry in late)
-        text += f" {len(late)} came later, of them {penalised} with a penalty."
+        text += f" {counted(len(late), 'submission')} came late, {penalised} with a penalty."
     return text

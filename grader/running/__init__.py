@@ -1,11 +1,11 @@
-"""A class through workers: on this machine or on a cluster, stopped and resumed.
+"""Autograde a class with workers on this machine or on a cluster, and resume a stopped run.
 
 Other rooms use:
 
 - `pipeline`: one run over the submissions to an assignment.
 - `jobs`: what a worker does with one submission.
-- `local_workers`: processes of this machine.
+- `local_workers`: worker processes on this machine.
 - `cluster_workers`: workers of a Dask cluster.
-- `journal`: what was graded, and from what.
-- `digests`: what a grade depends on.
+- `journal`: what was graded from what.
+- `digests`: what a verdict depends on.
 """

@@ -1,4 +1,4 @@
-"""Digests of what a grade depends on: where one is unchanged, nothing is graded again."""
+"""Digests of what a verdict depends on: a submission is judged again only if its digest changed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 import attn_lib
 from grader.sandbox.inside.limits import Limits
 
-#: The packages whose version may change what a submission gets.
+#: The packages whose version may change a verdict.
 PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
 
-#: The rooms and modules of grader that take part in judging.
+#: The subpackages and modules of grader that take part in judging.
 JUDGING = ("errors", "judging", "sandbox", "submission")
 
 
 def digest(pieces: Iterable[str | bytes]) -> str:
-    """Return a digest of texts and bytes in this order.
+    """Return the SHA-256 digest of the pieces, which depends on their order and boundaries.
 
     Examples
     --------
@@ -35,14 +35,16 @@ def digest(pieces: Iterable[str | bytes]) -> str:
 
 
 def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
-    """Return a digest of everything beside the submission that a grade depends on.
+    """Return a digest of everything that a verdict depends on, except the submission.
 
     Parameters
     ----------
     source : bytes
         The instructor's notebook.
     limits : Limits
+        What a submission may use.
     isolation : str
+        Where learners' code runs.
     """
     grader = Path(__file__).parent.parent
     files = [*Path(attn_lib.__file__).parent.rglob("*.py")]

@@ -1,6 +1,7 @@
-"""Imported first by the server that workers are forked from, and by nothing else.
+"""Make packages lazy in the server that workers are forked from.
 
-The server imports for all of its workers, so what it does not load no worker pays for.
+Only that server imports this module, and it does so first. Workers inherit what the server has
+imported, so it should import no more than they need.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a worker does with one submission: a plain dict in, the verdict as JSON out.
+"""What a worker does with one submission: it takes a plain dict and returns a verdict as JSON.
 
-A worker is a process of this machine or of a cluster. It keeps one warm sandbox, and it needs
-neither the gradebook nor a disk that others see.
+A worker is a process on this machine or on a cluster. It keeps one warm sandbox, and needs neither
+the gradebook nor a shared disk.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from grader.judging.judge import CourseError, judge_submission
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.kept import close_sandbox, warm_sandbox
-from grader.sandbox.warm_process import SandboxUnavailable
+from grader.sandbox.sandbox import SandboxUnavailable
+from grader.sandbox.warm_sandboxes import close_sandbox, warm_sandbox
 
-# A test cell prints to this process's stdout and reads its environment: one at a time.
+# Test cells use the stdout and environment of this process, so only one may be executed at a time.
 _one_at_a_time = threading.Lock()
 
 
 def judge_job(job: Mapping[str, Any]) -> str:
-    """Grade one submission.
+    """Judge one submission.
 
     Parameters
     ----------
     job : mapping
-        ``source`` and ``submitted``: bytes of the two notebooks. ``assignment``, ``student``.
-        ``limits``: fields of `Limits`. ``isolation``. ``remarks``: what was noticed before.
+        ``source`` and ``submitted``: bytes of the instructor's and the learner's notebook;
+        ``assignment``; ``student``; ``limits``: the fields of `Limits`; ``isolation``;
+        ``remarks``: what was noticed when the submission was read.
 
     Returns
     -------
@@ -39,7 +40,9 @@ def judge_job(job: Mapping[str, Any]) -> str:
     Raises
     ------
     CannotWork
-        If there is no sandbox here, or if the assignment's own tests do not work.
+        If no sandbox can be started here, or if the assignment's tests are faulty.
+    grader.sandbox.sandbox.SandboxUnavailable
+        If this submission made the sandbox stop working.
     """
     limits, isolation = Limits(**job["limits"]), job["isolation"]
     with _one_at_a_time:
@@ -55,12 +58,12 @@ def judge_job(job: Mapping[str, Any]) -> str:
         except SandboxUnavailable as problem:
             close_sandbox(limits, isolation)
             if _gives_a_session(limits, isolation):
-                raise  # it was this submission that took the sandbox down
+                raise  # a new sandbox works, so this submission broke the old one
             raise CannotWork(str(problem)) from problem
         except CourseError as problem:
             raise CannotWork(_course_fault(job["assignment"], problem)) from problem
         except BaseException:
-            # Whatever happened, the next submission gets a new one.
+            # The state of the sandbox is unknown, so the next submission gets a new one.
             close_sandbox(limits, isolation)
             raise
     if job["remarks"]:
@@ -77,6 +80,11 @@ def warm_up(settings: Mapping[str, Any]) -> None:
     ----------
     settings : mapping
         ``limits`` and ``isolation``, as in a job.
+
+    Raises
+    ------
+    grader.sandbox.sandbox.SandboxUnavailable
+        If no sandbox can be started here.
     """
     with _one_at_a_time:
         warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
@@ -84,14 +92,15 @@ def warm_up(settings: Mapping[str, Any]) -> None:
 
 def _course_fault(assignment: str, problem: CourseError) -> str:
     return (
-        f"{assignment}: {problem} It does so with the model answers or the released notebook too, "
-        "so nothing more was graded, and what was graded before stays. Mend the cell in "
-        f"solutions/{assignment}/{assignment}.ipynb, then give the command again."
+        f"{assignment}: {problem} The same happens with the model answers or the released "
+        "notebook, so the test cell is at fault and grading has stopped. Submissions graded so far "
+        f"keep their grades. Correct the cell in solutions/{assignment}/{assignment}.ipynb, then "
+        "give the command again."
     )
 
 
 def _gives_a_session(limits: Limits, isolation: str) -> bool:
-    """Say whether a new sandbox works."""
+    """Say whether a new sandbox can be started and gives a session."""
     try:
         with warm_sandbox(limits, isolation).session():
             return True

@@ -1,7 +1,7 @@
-"""The provenance of what is graded: a line for each verdict, added when the gradebook has it.
+"""The journal: a line for each verdict, with its provenance, added once it is in the gradebook.
 
-So a run that is stopped, however hard, goes on where it was: the next one grades again what is
-not in the journal. The gradebook keeps scores; the journal keeps what nbgrader has no place for.
+A run that was stopped, even by SIGKILL, can so be continued: the next run judges what is not in
+the journal. The gradebook holds the scores; the journal holds what nbgrader has no place for.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from grader.judging.verdict import FAILED, Verdict
 
 
 class Busy(GraderError):
-    """Raised when another run is grading the same assignment into the same folder."""
+    """Raised when another run has the journal of this assignment and folder open."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What the journal says of one submission."""
+    """What the journal says about one submission."""
 
     student: str
-    digest: str  #: of all that the verdict depends on
+    digest: str  #: of everything that the verdict depends on
     status: str
     reason: str = ""
     remarks: tuple[str, ...] = ()
@@ -52,14 +52,14 @@ class Line:
 
 
 def path_in(folder: Path, assignment: str) -> Path:
-    """Return where the provenance of an assignment stands."""
+    """Return the path of an assignment's journal in the folder that is graded into."""
     return folder / f"graded-{assignment}.jsonl"
 
 
 def read(path: Path) -> Iterator[Line]:
-    """Yield the lines, of which a student's last one counts.
+    """Yield the lines in order. If a student has several, only the last one is valid.
 
-    A line that a killed run left unfinished is passed over, and so is one of another form.
+    Lines that cannot be parsed are skipped, such as one that a killed run left unfinished.
     """
     if not path.exists():
         return
@@ -77,23 +77,23 @@ def read(path: Path) -> Iterator[Line]:
 
 
 class Journal:
-    """The provenance, open for one writer.
+    """The journal, open and locked for one writer.
 
     Parameters
     ----------
     path : Path
-        Its file. It is made if it is not there, and tidied if it has lines that do not count.
+        The file. It is created if it does not exist. Lines that are not valid are removed.
 
     Raises
     ------
     Busy
-        If another process has it open.
+        If another process has the journal open.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = _locked(path.with_suffix(".lock"))
-        #: Digest of each student's last verdict, if that was not a failure.
+        #: The digest of each student's last verdict, unless that verdict is a failure.
         self.graded: dict[str, str] = {}
         lines = _tidy(path)
         self.graded = {line.student: line.digest for line in lines if line.status != FAILED}
@@ -107,7 +107,7 @@ class Journal:
         self._lock.close()
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Add lines, on disk when this returns."""
+        """Add lines, and return when they are on disk."""
         for line in lines:
             self._file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
             if line.status == FAILED:
@@ -119,17 +119,17 @@ class Journal:
 
 
 def _tidy(path: Path) -> list[Line]:
-    """Leave one whole line a student in the file, and return them."""
+    """Keep only each student's last complete line in the file, and return these lines."""
     if not path.exists():
         return []
     last = {line.student: line for line in read(path)}
-    beside = path.with_suffix(".new")
-    with beside.open("wb") as file:
+    temporary = path.with_suffix(".new")
+    with temporary.open("wb") as file:
         for line in last.values():
             file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(path)
+    temporary.replace(path)
     return list(last.values())
 
 
@@ -140,7 +140,7 @@ def _locked(path: Path) -> IO[bytes]:
     except OSError:
         file.close()
         raise Busy(
-            f"expected to be the only one to grade into {path.parent}, found another run. "
-            "Wait until it has ended."
+            f"expected no other run that grades into {path.parent}, found one. "
+            "Wait until it has ended, then give the command again."
         ) from None
     return file

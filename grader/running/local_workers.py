@@ -1,4 +1,4 @@
-"""Worker processes on this machine: each takes one job at a time, and a dead one loses nothing."""
+"""Worker processes on this machine: each does one job at a time, and is replaced if it dies."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver
+from multiprocessing.process import BaseProcess
 from typing import Any
 
 from grader.errors import GraderError
 
 JUDGE_JOB = "grader.running.jobs:judge_job"
 
-#: How often a job is tried whose worker died or raised what it should not.
+#: How often a job is tried if its worker dies or raises an unexpected error.
 ATTEMPTS = 2
 
-#: A reply larger than this is no reply.
-LARGEST_REPLY = 256 * 2**20
+#: A worker that sends a longer reply than this is treated as dead.
+MAX_REPLY_BYTES = 256 * 2**20
 
 
 class CannotWork(GraderError):
-    """Raised by a job when no job of its kind can be done where it ran; ends the run."""
+    """Raised by a job to end the run, when no other job could be done in that place either."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What became of one job."""
+    """The outcome of one job."""
 
     name: str
-    returned: str | None  #: what the function returned; None if it could not be done
-    reason: str = ""  #: why it could not be done, in words
+    returned: str | None  #: what the function returned; None if the job could not be done
+    reason: str = ""  #: why the job could not be done
 
 
 def usable_cores() -> int:
@@ -45,17 +46,22 @@ def usable_cores() -> int:
 
 
 def cores_of(place: int, number: int) -> set[int]:
-    """Return the cores of one of several workers, as many for each; all where none can be chosen.
+    """Return one worker's share of the usable cores, or no core if affinity cannot be set.
 
-    What a worker starts stays on its cores. So a job that keeps them busy takes no time from a
-    job beside it, whose time is limited.
+    The processes that a worker starts stay on its cores. So a submission that keeps all of them
+    busy does not use up the time limit of another worker's submission.
 
     Parameters
     ----------
     place : int
-        Which worker, from 0.
+        The index of the worker, from 0.
     number : int
-        How many there are.
+        The number of workers. If there are more workers than cores, they share cores.
+
+    Returns
+    -------
+    set of int
+        Numbers of cores. Empty if this system cannot set the affinity of a process.
     """
     if not hasattr(os, "sched_getaffinity"):
         return set()
@@ -64,7 +70,7 @@ def cores_of(place: int, number: int) -> set[int]:
 
 
 def resolve(path: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that ``module:name`` stands for.
+    """Import and return the function named ``module:name``.
 
     Examples
     --------
@@ -75,11 +81,16 @@ def resolve(path: str) -> Callable[[Mapping[str, Any]], str]:
     return getattr(importlib.import_module(module), name)
 
 
-def get_ready(function: str) -> None:
-    """Start the server that workers for this function are forked from; return at once.
+def start_fork_server(function: str) -> None:
+    """Start the server that workers are forked from, and return before it is ready.
 
-    It imports the function's module, for half a second perhaps, and forks a worker from itself in
-    milliseconds. It is the same one for all functions; the first says what it imports.
+    The server imports the module of the function, which may take half a second. After that it forks
+    each worker in milliseconds. A process has only one such server, so later calls have no effect.
+
+    Parameters
+    ----------
+    function : str
+        ``module:name`` of the function that the workers will apply.
     """
     modules = ["grader.running.fork_server", function.partition(":")[0]]
     multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
@@ -88,16 +99,17 @@ def get_ready(function: str) -> None:
 
 
 class LocalWorkers:
-    """A context with processes that apply one function to many jobs.
+    """Worker processes that apply one function to many jobs, as a context manager.
 
     Parameters
     ----------
     function : str
         ``module:name`` of a function that takes a dict and returns a str.
     number : int, optional
-        Default: one a core. Each has cores of its own while there are enough of them.
+        The number of processes. Default: one for each core. No core is shared unless there are
+        more processes than cores.
     seconds : float
-        After this long on one job a worker is killed and counts as dead.
+        A worker that spends longer than this on one job is killed and treated as dead.
     warm : (str, mapping), optional
         ``module:name`` of a function that each worker calls, with this argument, before its
         first job.
@@ -120,29 +132,29 @@ class LocalWorkers:
         self._not_started: Exception | None = None
 
     def __enter__(self) -> LocalWorkers:
-        get_ready(self.function)
-        # Until the server has imported everything, starting a worker waits for it.
+        start_fork_server(self.function)
+        # Starting a worker blocks until the server has imported everything, hence the thread.
         self._starting.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._starting.join()
         for worker in self._workers:
-            worker.pipe.close()  # so that all of them end side by side
+            worker.pipe.close()  # first all of them, so that the workers end in parallel
         for worker in self._workers:
             worker.stop()
         self._workers = []
 
     def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
-        """Do the jobs, and yield what became of each as it is done.
+        """Do the jobs, and yield the outcome of each as soon as it is done.
 
-        A job is taken from `jobs` when a worker is free for it, so there are never more of
-        them in memory than workers.
+        A job is taken from `jobs` only when a worker is free, so that no more jobs than workers
+        are in memory.
 
         Raises
         ------
         CannotWork
-            If a job says that no job can be done here, or the workers cannot be started.
+            If a job raises it, or if the workers cannot be started.
         """
         self._starting.join()
         if self._not_started is not None:
@@ -177,7 +189,7 @@ class LocalWorkers:
         try:
             for place in range(self.number):
                 self._workers.append(self._start(place))
-        except Exception as problem:  # this is a thread of its own; `do` raises it
+        except Exception as problem:  # this is another thread, so `do` raises it in the caller's
             self._not_started = problem
 
     def _start(self, place: int) -> _Worker:
@@ -202,9 +214,9 @@ class _Task:
 
 @dataclass
 class _Worker:
-    """One process and the task that it has."""
+    """A process and the task that it is working on."""
 
-    process: Any
+    process: BaseProcess
     pipe: connection.Connection
     task: _Task | None = None
     deadline: float = field(default=float("inf"))
@@ -215,37 +227,37 @@ class _Worker:
         task.attempts += 1
         self.task, self.seconds = task, seconds
         self.deadline = time.monotonic() + seconds
-        # A worker that is gone says so when it is asked for the reply.
+        # If the worker is dead, `reply` will find out.
         with contextlib.suppress(OSError):
             self.pipe.send(task.job)
 
     def take(self) -> _Task:
-        """Return the task that it has, and has no more."""
+        """Return the current task, and leave the worker without one."""
         task, self.task = self.task, None
-        assert task is not None, "only those that have one are asked"
+        assert task is not None, "take() is called only for workers that have a task"
         return task
 
     def reply(self, task: _Task) -> Done:
-        """Return what became of its task; the worker is not alive if it has no reply to give."""
+        """Return the outcome of its task, and set `alive` to False if the worker sent none."""
         try:
             if not self.pipe.poll():
                 raise TimeoutError
-            fields = json.loads(self.pipe.recv_bytes(LARGEST_REPLY))
+            fields = json.loads(self.pipe.recv_bytes(MAX_REPLY_BYTES))
         except TimeoutError:
             self.alive = False
-            problem = f"it was not done within {self.seconds:g} s"
-            return Done(task.name, None, f"{problem}, {_tried(task)}")
+            reason = f"it was not done within {self.seconds:g} s"
+            return Done(task.name, None, f"{reason}, {_tried(task)}")
         except (EOFError, OSError):
             self.alive = False
             self.process.join(5)
             return Done(task.name, None, f"its worker {_end(self.process)}, {_tried(task)}")
         if "cannot" in fields:
             raise CannotWork(fields["cannot"])
-        problem = f"{fields['problem']}, {_tried(task)}" if "problem" in fields else ""
-        return Done(task.name, fields.get("result"), problem)
+        reason = f"{fields['problem']}, {_tried(task)}" if "problem" in fields else ""
+        return Done(task.name, fields.get("returned"), reason)
 
     def stop(self) -> None:
-        """End the process, which may be waiting for a task, busy or dead."""
+        """End the process, whether it is waiting for a task, busy or dead."""
         self.pipe.close()
         self.process.join(0 if self.task or not self.alive else 5)
         if self.process.is_alive():
@@ -260,19 +272,19 @@ def _next_task(jobs: Iterator[tuple[str, Mapping[str, Any]]]) -> _Task | None:
 
 
 def _ready(busy: list[_Worker]) -> list[_Worker]:
-    """Wait until a worker has replied, died or used up its time, and return those that have."""
+    """Wait until a worker has replied, died or used up its time, and return all such workers."""
     remaining = max(0.0, min(worker.deadline for worker in busy) - time.monotonic())
-    spoken = set(connection.wait([worker.pipe for worker in busy], remaining))
+    readable = set(connection.wait([worker.pipe for worker in busy], remaining))
     now = time.monotonic()
-    return [worker for worker in busy if worker.pipe in spoken or worker.deadline <= now]
+    return [worker for worker in busy if worker.pipe in readable or worker.deadline <= now]
 
 
 def _tried(task: _Task) -> str:
     return "tried once" if task.attempts == 1 else f"tried {task.attempts} times"
 
 
-def _end(process: Any) -> str:
-    """Say how a process ended."""
+def _end(process: BaseProcess) -> str:
+    """Return how a process ended, as the end of a sentence."""
     code = process.exitcode
     if code is not None and code < 0:
         return f"was killed by {signal.Signals(-code).name}"
@@ -285,14 +297,14 @@ def _work(
     warm: tuple[str, Mapping[str, Any]] | None,
     cores: set[int],
 ) -> None:
-    """Do jobs until nobody asks for more. This runs in the worker."""
+    """Do jobs until the parent closes the pipe. This is executed in the worker."""
     if cores:
-        with contextlib.suppress(OSError):  # one was taken away since
+        with contextlib.suppress(OSError):  # a core may have been taken away in the meantime
             os.sched_setaffinity(0, cores)
-    # The one who grades stops a run with Ctrl-C; the parent then ends its workers.
+    # Ctrl-C reaches the workers too, but the parent ends them in its own time.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if warm:
-        with contextlib.suppress(Exception):  # the first job will meet it too, and tell
+        with contextlib.suppress(Exception):  # the first job will fail with it and report it
             resolve(warm[0])(warm[1])
     while True:
         try:
@@ -300,7 +312,7 @@ def _work(
         except (EOFError, OSError):
             return
         try:
-            reply = {"result": resolve(function)(job)}
+            reply = {"returned": resolve(function)(job)}
         except (CannotWork, ImportError) as problem:
             reply = {"cannot": str(problem)}
         except Exception as error:
@@ -313,7 +325,7 @@ def _work(
 
 @contextlib.contextmanager
 def _one_thread_for_blas() -> Iterator[None]:
-    """Have processes that start here use one thread for BLAS: there is one worker a core."""
+    """Let processes started here use one BLAS thread each, since each core has its own worker."""
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(dict.fromkeys(names, "1"))

@@ -1,8 +1,8 @@
-"""Grade a folder of submissions: read each, have workers judge it, enter what they find.
+"""Autograde a folder of submissions: read each, let workers judge it, enter the verdicts.
 
-Workers only judge. One process, this one, reads the submissions and writes the graded
-notebooks, the gradebook and the journal, in that order; so whatever stops a run, the next one
-finds each submission either done or not.
+Workers only judge. This process reads the submissions and writes the graded notebooks, the
+gradebook and the journal, in that order. So however a run is stopped, the next run finds each
+submission either completely done or still to do.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from grader import submission
 from grader.course import (
     configuration,
     graded_notebook,
-    is_asked_for,
-    read_instructors_notebook,
+    matches_student,
+    read_solution_notebook,
 )
-from grader.files import TIMESTAMP, hand_on_notes, is_small_file, remove_folder, write_whole
+from grader.files import TIMESTAMP, copy_notes, is_small_file, remove_folder, write_atomically
 from grader.gradebook import reading
-from grader.gradebook.due_dates import read_time
+from grader.gradebook.times import read_time
 from grader.gradebook.writing import Entered, GradebookWriter
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
@@ -33,32 +33,32 @@ from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
 
-#: Verdicts that are entered in the gradebook together: many for the database, and few enough
-#: that most are in it before the last submission is judged.
+#: Verdicts that are entered in the gradebook in one transaction: enough to save transactions, and
+#: few enough that most verdicts are entered while other submissions are still being judged.
 BATCH = 10
 
 WARM_UP = "grader.running.jobs:warm_up"
 
 
 class Workers(Protocol):
-    """Who does jobs: `LocalWorkers` or `ClusterWorkers`, from the modules of these names."""
+    """What `LocalWorkers` and `ClusterWorkers` have in common: a context manager that does jobs."""
 
     def __enter__(self) -> Workers: ...
 
     def __exit__(self, *_: object) -> None: ...
 
     def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
-        """Do the jobs, and yield what became of each."""
+        """Do the jobs, and yield the outcome of each."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
+    """How many submissions of a run are done."""
 
     done: int
     total: int
     failed: int
-    student: str  #: whose submission was judged last
+    student: str  #: the student whose submission was judged last
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
@@ -67,7 +67,7 @@ class Progress:
 
 @dataclass
 class Run:
-    """What to grade, and how.
+    """What to autograde, and with which limits.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ class Run:
     submitted : Path
         The folder with ``STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb`` in it.
     into : Path
-        Where the folder autograded, the gradebook and the journal go.
+        The folder for the folder autograded, the gradebook and the journal.
     student : str
-        Whom to grade: an id, or a pattern with ``*`` and ``?``.
+        A student's id, or a pattern with ``*`` and ``?`` for several.
     force : bool
-        Whether to grade also what is graded and has not changed.
+        Whether to judge again what has not changed since it was graded.
     db_url : str, optional
         The gradebook's address. Default: gradebook.db in `into`.
     limits, isolation : optional
@@ -105,23 +105,23 @@ class Run:
         self.db_url = self.db_url or reading.sqlite_url(self.into)
 
     def students(self) -> list[str]:
-        """Return whose submissions there are, as far as they are asked for."""
+        """Return the students that match `student` and have a submission."""
         return sorted(
             path.name
             for path in self.submitted.iterdir()
             if path.is_dir()
             and not path.name.startswith(".")
             and self._is_of_this_assignment(path)
-            and is_asked_for(path.name, self.student)
+            and matches_student(path.name, self.student)
         )
 
     def _is_of_this_assignment(self, folder: Path) -> bool:
-        """Say whether a student's folder is not there for other assignments alone."""
+        """Say whether a student's folder holds this assignment, or nothing at all."""
         return os.path.lexists(folder / self.assignment) or not any(folder.iterdir())
 
     @property
     def seconds(self) -> float:
-        """How long a worker may be silent: far beyond what the limits leave to a submission."""
+        """Seconds after which a worker is killed: far more than the limits allow a submission."""
         return 2 * self.limits.submission_seconds + 60
 
 
@@ -130,7 +130,16 @@ def _grading() -> settings.Grading:
 
 
 def local_workers(run: Run, number: int | None = None, function: str = JUDGE_JOB) -> LocalWorkers:
-    """Return workers on this machine for a run."""
+    """Return workers on this machine for a run.
+
+    Parameters
+    ----------
+    run : Run
+    number : int, optional
+        The number of processes. Default: one for each core.
+    function : str
+        ``module:name`` of the function that judges.
+    """
     warm = {"limits": asdict(run.limits), "isolation": run.isolation}
     return LocalWorkers(
         function, number, run.seconds, (WARM_UP, warm) if function == JUDGE_JOB else None
@@ -140,31 +149,36 @@ def local_workers(run: Run, number: int | None = None, function: str = JUDGE_JOB
 def autograde(
     run: Run, workers: Workers, progress: Callable[[Progress], None] = lambda progress: None
 ) -> list[str]:
-    """Grade the submissions that need it, and return the students of the run.
+    """Autograde submissions that are new or have changed, and return all students of the run.
 
-    A submission that cannot be graded does not keep the others from being graded.
+    A submission that cannot be judged gets the status failed, and the run continues.
 
     Parameters
     ----------
     run : Run
     workers : Workers
-        A context that is not entered yet.
+        A context manager that has not been entered yet.
     progress : callable
-        Is told of each submission that was graded.
+        Called after each submission.
 
     Raises
     ------
     CannotWork
-        If there is no sandbox. What was graded until then stays; nothing else changes.
+        If no job can be done, for example without a sandbox. Verdicts found until then stay in
+        the gradebook.
     grader.running.journal.Busy
         If another run is grading this assignment into the same folder.
+    grader.gradebook.writing.CellsChanged
+        If the gradebook has other cells for this assignment than the instructor's notebook.
+    grader.gradebook.writing.LateRuleFailed
+        If the course's rule for late work is missing or raises an error.
     """
     students = run.students()
     run.into.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path_in(run.into, run.assignment)))
-        source = read_instructors_notebook(run.assignment)
-        workers = stack.enter_context(workers)  # they warm up while the gradebook is opened
+        source = read_solution_notebook(run.assignment)
+        workers = stack.enter_context(workers)  # they start while the gradebook is opened
         writer = stack.enter_context(
             GradebookWriter(run.db_url, run.assignment, source, configuration())
         )
@@ -177,14 +191,14 @@ def autograde(
 
 @dataclass(frozen=True)
 class _Read:
-    """What is remembered of a submission while it is being judged."""
+    """What the pipeline knows about a submission while a worker judges it."""
 
     digest: str
     timestamp: datetime | None
 
 
 class _Pipeline:
-    """One run on its way."""
+    """The state of a run in progress."""
 
     def __init__(
         self,
@@ -259,7 +273,7 @@ class _Pipeline:
             verdict = Verdict.from_json(done.returned)
             _check(verdict, self.run.assignment, done.name)
         except (ValueError, TypeError, KeyError) as problem:
-            return self._failed(done.name, f"its worker sent no verdict: {problem}")
+            return self._failed(done.name, f"its worker sent no valid verdict: {problem}")
         return verdict
 
     def _failed(self, student: str, reason: str) -> Verdict:
@@ -274,7 +288,7 @@ class _Pipeline:
             self._enter()
 
     def _enter(self) -> None:
-        """Write what has gathered: graded notebooks, gradebook, journal."""
+        """Write the batch to the graded notebooks, the gradebook and the journal."""
         if not self.batch:
             return
         for verdict, _ in self.batch:
@@ -284,44 +298,49 @@ class _Pipeline:
         self.batch = []
 
     def _write(self, verdict: Verdict) -> None:
-        """Write the graded notebook as nbgrader does, or leave nothing of an earlier one."""
+        """Write the graded notebook as nbgrader does, or remove an earlier one after a failure."""
         target = self._graded(verdict.student)
         if verdict.status == FAILED:
             remove_folder(target.parent)
             remove_folder(self.run.into / "feedback" / verdict.student / self.run.assignment)
             return
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, verdict.notebook)
+        write_atomically(target, verdict.notebook)
         target.chmod(0o444)
-        hand_on_notes(self.run.submitted / verdict.student / self.run.assignment, target.parent)
+        copy_notes(self.run.submitted / verdict.student / self.run.assignment, target.parent)
 
     def _graded(self, student: str) -> Path:
         return graded_notebook(self.run.into, self.run.assignment, student)
 
 
 def _check(verdict: Verdict, assignment: str, student: str) -> None:
-    """Raise ValueError unless a verdict is one that a gradebook may hold."""
+    """Raise ValueError if a verdict must not be entered in the gradebook."""
     if (verdict.assignment, verdict.student) != (assignment, student):
-        raise ValueError(f"it is on {verdict.student}'s {verdict.assignment}")
+        raise ValueError(
+            f"expected the verdict on {student}'s {assignment}, got the one on "
+            f"{verdict.student}'s {verdict.assignment}"
+        )
     if verdict.status not in (GRADED, REMARKS, FAILED):
-        raise ValueError(f"its status is {verdict.status!r}")
+        raise ValueError(f"expected a known status, got {verdict.status!r}")
     for cell, score in verdict.scores.items():
-        most = verdict.points.get(cell)
-        if most is None or not 0 <= score <= most:
-            raise ValueError(f"it has {score!r} points for {cell}, where there are {most}")
+        max_score = verdict.points.get(cell)
+        if max_score is None:
+            raise ValueError(f"expected scores of graded cells, got one of {cell}")
+        if not 0 <= score <= max_score:
+            raise ValueError(f"expected from 0 to {max_score} points for {cell}, got {score!r}")
 
 
 def _timestamp(folder: Path) -> tuple[datetime | None, list[str]]:
-    """Return when nbgrader noted that the submission came in, and what is wrong with the note."""
+    """Return the time in nbgrader's note of when a submission came in, and remarks on the note."""
     path = folder / TIMESTAMP
     if not path.exists() and not path.is_symlink():
         return None, []
     if not is_small_file(path):
-        return None, [f"{TIMESTAMP} is no note of a time, and was left out."]
+        return None, [f"{TIMESTAMP} is not an ordinary small file, so it was ignored."]
     text = path.read_text("utf-8", "replace").strip()
     if not text:
         return None, []
     try:
         return read_time(text), []
     except ValueError:
-        return None, [f"{TIMESTAMP} says {text[:40]!r}, which is no time, and was left out."]
+        return None, [f"{TIMESTAMP} says {text[:40]!r}, which is not a time, so it was ignored."]

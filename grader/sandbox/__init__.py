@@ -1,13 +1,12 @@
-"""Where learners' code runs: a warm process that forks, shut in, watched and timed.
+"""Where learners' code runs: forks of a warm process, isolated, watched and timed.
 
-Nothing is imported here, since the folder `inside` can be seen from inside the sandbox and the
-rest of this room cannot.
+Inside the sandbox only this file and the folder `inside` are visible, so nothing is imported here.
 
 Other rooms use:
 
-- `kept`: the sandboxes that a process keeps warm.
-- `warm_process`: one sandbox, and the sessions that it gives.
+- `warm_sandboxes`: the sandboxes that a process keeps.
+- `sandbox`: one sandbox, and the sessions that it opens.
 - `session`: one submission's process.
-- `doctor`: whether this machine can do all that.
-- `inside`: all that runs behind the wall, its limits and how values cross.
+- `doctor`: checks whether the sandbox works on this machine.
+- `inside`: the grader's code that runs behind the wall, the limits, and how values cross.
 """

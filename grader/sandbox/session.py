@@ -1,8 +1,10 @@
-"""One submission's process: run its cells, read its values, call its functions.
+"""One submission's process: execute its cells, read its values, call its functions.
 
-Defends against: whatever that process does. It has until a deadline; what it sends is read as
-hostile; and it can be ended at any time with all that it started. A learner may forge answers
-about his own functions and values, which is as good as writing other functions.
+Defends against: anything that process does. Each reply has a deadline and is read as hostile, and
+the process can be ended at any time with all processes it started.
+
+Does not defend against: false replies about the learner's own functions and values. They gain
+nothing that other functions would not.
 """
 
 from __future__ import annotations
@@ -11,67 +13,68 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from attn_lib.course.checks.observation import Observation
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import TooLarge, WireError
-from grader.sandbox.watchdog import Family, Watchdog
+from grader.sandbox.watchdog import ProcessTree, Watchdog
 
-_GRACE = 2.0  # seconds after which a process that does not stop itself is stopped
+_GRACE = 2.0  # seconds past its own deadline before the process is stopped from outside
+_NO_REPLY = "it sent something that is not a valid reply"
 _KINDS = frozenset({"function", "value", "missing"})
-_WORDS = 10_000  # characters of a message that are kept
+_MAX_CHARACTERS = 10_000  # of a message
+
+T = TypeVar("T")
 
 
 class SessionDied(Exception):
-    """Raised when a session is over before its time; `reason` says why, in words."""
-
-    @property
-    def reason(self) -> str:
-        """Why, as the end of a sentence."""
-        return str(self)
+    """Raised when a session has ended early. The message says why, as a clause."""
 
 
 @dataclass(frozen=True)
 class Executed:
-    """What running a cell gave."""
+    """What executing a cell gave."""
 
-    outputs: list[dict[str, Any]]  #: in nbformat's form, unchecked: a learner's process wrote them
-    status: str  #: "ok" or "error"
+    outputs: list[dict[str, Any]]  #: in nbformat's form, as a learner's process sent them
+    outcome: str  #: "ok" or "error"
 
 
 class Session:
-    """A submission's process. Made by `grader.sandbox.warm_process.Sandbox.session`."""
+    """A submission's process. `grader.sandbox.sandbox.Sandbox.session` makes it."""
 
-    def __init__(self, channel: Channel, family: Family, limits: Limits) -> None:
+    def __init__(self, channel: Channel, processes: ProcessTree, limits: Limits) -> None:
         self._channel = channel
         self._limits = limits
-        self._watchdog = Watchdog(family, limits)
+        self._watchdog = Watchdog(processes, limits)
         self._died = ""
 
     def __enter__(self) -> Session:
+        """Return the session."""
         return self
 
     def __exit__(self, *_: object) -> None:
+        """End the process."""
         self.kill()
 
     def execute(self, cell_id: str, source: str) -> Executed:
-        """Run a cell's code.
+        """Execute a cell.
 
         Raises
         ------
         SessionDied
-            As all requests do. After that a session answers nothing.
+            If the process died, broke a limit or sent an invalid reply. Every request can raise
+            it, and all later requests then do.
         """
         seconds = self._limits.cell_seconds
-        status, outputs = self._ask(_is_run, seconds, "execute", cell_id, source)
-        return Executed(outputs, status)
+        outcome, outputs = self._ask(_is_execution, seconds, "execute", cell_id, source)
+        return Executed(outputs, outcome)
 
     def kinds(self, names: Sequence[str]) -> dict[str, str]:
         """Return for each name whether it is a "function", a "value" or "missing"."""
 
-        def fits(body: Any) -> bool:
+        def fits(body: object) -> TypeGuard[dict[str, str]]:
             return (
                 type(body) is dict
                 and body.keys() == set(names)
@@ -80,36 +83,38 @@ class Session:
 
         return self._ask(fits, self._limits.call_seconds, "kinds", list(names))
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> object:
         """Return a copy of a value.
 
-        What cannot cross is a `grader.sandbox.inside.wire.Opaque` with the name of its type.
+        For an object that cannot cross, it is a `grader.sandbox.inside.wire.Opaque`.
         """
-        return self._ask(lambda _: True, self._limits.call_seconds, "value", name)
+        return self._ask(_is_anything, self._limits.call_seconds, "value", name)
 
     def call(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
-        """Call a function with copies of `args`, as the `observe` of attn_lib's checks does."""
+        """Call a function with copies of `args`, by `observe` of `attn_lib.course.checks`."""
         seconds = self._limits.call_seconds
         body = self._ask(_is_observation, seconds, "call", name, list(args), own_work)
         return Observation(
             None if body.problem else body.returned,
-            body.problem[:_WORDS],
+            body.problem[:_MAX_CHARACTERS],
             body.on_these_arguments,
         )
 
     @property
     def weight(self) -> int:
-        """How many bytes of memory the last reply may take here."""
+        """How many bytes of memory the last reply may need in this process, at most."""
         return self._channel.weight
 
     def kill(self) -> None:
-        """End the process and all that it started."""
-        self._died = self._died or "it was over"
-        self._watchdog.stop()  # first: one that is hung up on ends, and its children scatter
+        """End the process and all processes it started."""
+        self._died = self._died or "the session has been closed"
+        self._watchdog.stop()  # first: closing the channel would orphan the process's children
         self._channel.close()
 
-    def _ask(self, fits: Callable[[Any], bool], seconds: float, kind: str, *body: Any) -> Any:
-        """Send a request and return the body of its reply, which has to fit."""
+    def _ask(
+        self, fits: Callable[[object], TypeGuard[T]], seconds: float, kind: str, *body: object
+    ) -> T:
+        """Send a request and return the body of its reply, if `fits` accepts it."""
         if self._died:
             raise SessionDied(self._died)
         token = secrets.token_hex(8)
@@ -124,18 +129,18 @@ class Session:
         except TooLarge as large:
             raise self._dead(f"it is {large}") from None
         except WireError:
-            raise self._dead("it sent something that is no reply") from None
+            raise self._dead(_NO_REPLY) from None
         if type(reply) is not list or len(reply) != 2 or reply[0] != token or not fits(reply[1]):
-            raise self._dead("it sent something that is no reply")
+            raise self._dead(_NO_REPLY)
         return reply[1]
 
-    def _dead(self, reason: str) -> SessionDied:
+    def _dead(self, why: str) -> SessionDied:
         self.kill()
-        self._died = self._watchdog.reason or reason
+        self._died = self._watchdog.excess or why
         return SessionDied(self._died)
 
 
-def _is_run(body: Any) -> bool:
+def _is_execution(body: object) -> TypeGuard[tuple[str, list[dict[str, Any]]]]:
     return (
         type(body) is tuple
         and len(body) == 2
@@ -145,5 +150,9 @@ def _is_run(body: Any) -> bool:
     )
 
 
-def _is_observation(body: Any) -> bool:
+def _is_observation(body: object) -> TypeGuard[Observation]:
     return type(body) is Observation
+
+
+def _is_anything(_: object) -> TypeGuard[object]:
+    return True

@@ -1,11 +1,11 @@
-"""Watches a submission's processes from outside and ends them when they take too much.
+"""Watches a submission's processes from outside and ends them when they exceed a limit.
 
-Defends against: memory that many processes take together, each within its own limit, and that
-was moved to the disk; more processes than allowed, should the kernel not count them; and
-processes that outlive their submission. It looks twenty times a second, so for a moment more
-can be in use.
+Defends against: memory that many processes use together, each within its own limit, swapped-out
+memory included; more processes than allowed, where the kernel does not count them; and processes
+that outlive their submission. It checks twenty times a second, so a limit can be exceeded for a
+moment.
 
-Does not defend against: without bubblewrap, a process that leaves its family before it is seen.
+Does not defend against: without bubblewrap, a process that leaves the tree between two checks.
 """
 
 from __future__ import annotations
@@ -20,32 +20,33 @@ from pathlib import Path
 
 from grader.sandbox.inside.limits import Limits
 
-_SECONDS = 0.05
+_INTERVAL = 0.05  # seconds between two checks
 _SECONDS_TO_DIE = 10
 _MIB = 2**20
 
 
-class Family:
-    """A process and all that come of it.
+class ProcessTree:
+    """A process and all its descendants.
 
     Parameters
     ----------
     pid : int
-        As this process sees it.
-    whole : bool
-        Whether it is the first of its own namespace, so that the kernel ends all with it.
+        The id of the root process, as this process sees it.
+    owns_namespace : bool
+        Whether the root is the first process of a PID namespace. The kernel then ends all its
+        descendants with it.
     """
 
-    def __init__(self, pid: int, *, whole: bool) -> None:
+    def __init__(self, pid: int, *, owns_namespace: bool) -> None:
         self.pid = pid
-        self._whole = whole
+        self._owns_namespace = owns_namespace
         try:
             self._handle: int | None = os.pidfd_open(pid)
-        except OSError:  # it is gone already
+        except OSError:  # it has ended already
             self._handle = None
 
     def members(self) -> Iterator[int]:
-        """Yield all of its processes."""
+        """Yield the ids of all processes in the tree."""
         waiting = [self.pid]
         while waiting:
             pid = waiting.pop()
@@ -55,41 +56,42 @@ class Family:
                     waiting += map(int, (tasks / "children").read_text().split())
 
     def threads(self) -> int:
-        """Return how many threads its processes have together."""
+        """Return the total number of threads."""
         return sum(map(_threads, self.members()))
 
     def memory(self, enough: int) -> int:
-        """Return how many bytes of memory they use, pages that several use counted once.
+        """Return how many bytes of memory the processes use, shared pages counted once.
 
         Parameters
         ----------
         enough : int
-            The exact count takes longer. Below this many bytes a quick one, too high, will do.
+            If a quick estimate, which is never too low, is at most this many bytes, return it:
+            the exact count takes longer.
         """
         pids = list(self.members())
-        rough = sum(map(_whole, pids))
-        return rough if rough <= enough else sum(map(_share, pids))
+        rough = sum(map(_resident, pids))
+        return rough if rough <= enough else sum(map(_proportional, pids))
 
     def kill(self) -> None:
-        """End them all and wait until they are gone; the second time, do nothing.
+        """End all processes and wait until they are gone. A second call does nothing.
 
-        The first is ended by its handle: its number may belong to another by then.
+        The root is ended by its pidfd, since its id may belong to another process by then.
         """
         handle, self._handle = self._handle, None
         if handle is None:
             return
-        if not self._whole:
-            self._kill_others(handle)
+        if not self._owns_namespace:
+            self._kill_descendants(handle)
         _signal(handle, signal.SIGKILL)
         poll = select.poll()
         poll.register(handle, select.POLLIN)
         poll.poll(_SECONDS_TO_DIE * 1000)
         os.close(handle)
 
-    def _kill_others(self, handle: int) -> None:
-        """End all but the first, while it stands still and adopts those that lose their parent.
+    def _kill_descendants(self, handle: int) -> None:
+        """End all processes but the root, which is stopped meanwhile and adopts orphans.
 
-        The kernel may leave some out of a list that changes, so this looks more than once.
+        The kernel's list of children can be incomplete while it changes, so read it repeatedly.
         """
         _signal(handle, signal.SIGSTOP)
         for _ in range(3):
@@ -99,11 +101,11 @@ class Family:
 
 
 class Watchdog:
-    """Ends a family that takes more than its limits, and says so in `reason`."""
+    """Ends a process tree that exceeds its limits; `excess` then says which limit."""
 
-    def __init__(self, family: Family, limits: Limits) -> None:
-        self.reason = ""
-        self._family = family
+    def __init__(self, processes: ProcessTree, limits: Limits) -> None:
+        self.excess = ""
+        self._processes = processes
         self._limits = limits
         self._over = threading.Event()
         self._lock = threading.Lock()
@@ -111,27 +113,26 @@ class Watchdog:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the family and the watch."""
+        """End the processes and stop watching."""
         self._over.set()
         with self._lock:
-            self._family.kill()
+            self._processes.kill()
         self._thread.join()
 
     def _watch(self) -> None:
-        while not self._over.wait(_SECONDS):
-            reason = self._excess()
-            if reason:
-                self.reason = reason
+        while not self._over.wait(_INTERVAL):
+            if excess := self._exceeded():
+                self.excess = excess
                 with self._lock:
-                    self._family.kill()
+                    self._processes.kill()
                 return
 
-    def _excess(self) -> str:
+    def _exceeded(self) -> str:
         memory = self._limits.memory_mib
-        if self._family.memory(memory * _MIB) > memory * _MIB:
+        if self._processes.memory(memory * _MIB) > memory * _MIB:
             return f"it used more than {memory} MiB of memory"
-        # The kernel counts too. Where it does not, of root's processes say, this does.
-        if self._family.threads() > self._limits.processes + 8:
+        # Where the kernel does not enforce its own limit, for example for root, this check does.
+        if self._processes.threads() > self._limits.processes + 8:
             return f"it had more than {self._limits.processes} processes and threads"
         return ""
 
@@ -148,18 +149,18 @@ def _threads(pid: int) -> int:
         return 0
 
 
-def _whole(pid: int) -> int:
-    """Return a process's memory in bytes, with all that it shares with others."""
+def _resident(pid: int) -> int:
+    """Return a process's memory in bytes, with shared pages counted in full."""
     return _sum_of(Path(f"/proc/{pid}/status"), ("VmRSS", "VmSwap"))
 
 
-def _share(pid: int) -> int:
-    """Return a process's memory in bytes, its part only of what it shares with others."""
-    return _sum_of(Path(f"/proc/{pid}/smaps_rollup"), ("Pss", "SwapPss")) or _whole(pid)
+def _proportional(pid: int) -> int:
+    """Return a process's memory in bytes, with shared pages divided among their users."""
+    return _sum_of(Path(f"/proc/{pid}/smaps_rollup"), ("Pss", "SwapPss")) or _resident(pid)
 
 
 def _sum_of(path: Path, names: tuple[str, ...]) -> int:
-    """Return the sum of some lines of a file of the kernel's, in bytes; 0 if it is gone."""
+    """Return the sum in bytes of these lines of a file in /proc; 0 if the process has ended."""
     try:
         lines = [line.split(":") for line in path.read_text().splitlines() if ":" in line]
         return sum(int(value.split()[0]) * 1024 for name, value, *_ in lines if name in names)

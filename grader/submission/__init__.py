@@ -1,4 +1,4 @@
-"""A submission as it was handed in, turned into a notebook that can be run and judged."""
+"""Finds, reads and repairs a submission, so that its notebook can be judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from grader.submission.arranging import arrange
 from grader.submission.errors import Unreadable
 from grader.submission.expecting import expected_cells
-from grader.submission.finding import find, load
+from grader.submission.locating import find, load
 from grader.submission.matching import match
 from grader.submission.reading import read
 
@@ -18,30 +18,30 @@ __all__ = ["Repaired", "Unreadable", "find", "load", "repair"]
 
 @dataclass(frozen=True)
 class Repaired:
-    """A submission's notebook, put right."""
+    """The repaired notebook of a submission."""
 
     notebook: NotebookNode
-    remarks: list[str]  #: what was put right, in words; empty if nothing was
+    remarks: list[str]  #: what was repaired; empty if nothing was
     missing: list[str]  #: the answers that were not handed in, in the source's order
 
 
 def repair(data: bytes, source: NotebookNode) -> Repaired:
-    """Return the learner's answers in the assignment's own frame.
+    """Return a notebook with the learner's answers and the assignment's other cells.
 
-    Of the submission only the text of cells, their order and the pictures in text cells are
-    kept. Tests, given cells and all metadata come from the source.
+    Only the text of cells, their order and the pictures in text cells are kept from the
+    submission. Tests, given cells and all metadata come from the source.
 
     Parameters
     ----------
     data : bytes
-        The file that was handed in. Nothing about it is taken for granted.
+        The file that was handed in. It may contain anything.
     source : NotebookNode
-        The instructor's notebook without solutions, with hidden tests. It is not changed.
+        The instructor's notebook with stubs and hidden tests. It is not changed.
 
     Raises
     ------
     Unreadable
-        If the file is no notebook.
+        If the file is not a notebook, or is too large.
     """
     reading = read(data)
     expected = expected_cells(source)

@@ -1,4 +1,4 @@
-"""The repaired notebook: the learner's cells in their order, the assignment's in their places."""
+"""Builds the repaired notebook: learner's cells in their order, the assignment's in place."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from grader.submission.placing import Entry, put_in_place
 from grader.submission.reading import CODE, RAW, Cell
 from grader.submission.wording import Remarks, listed
 
-#: What stands in place of an answer in code that was not handed in. Not the stub: that would
-#: undo what the learner defined in a cell of another place.
+#: Source of an answer cell that was not handed in. The stub would redefine names that the learner
+#: may have defined in another cell.
 NOT_HANDED_IN = "# This cell was not handed in."
 
-#: What nbgrader writes into a cell and a learner has no reason to change.
-MARKS = ("points", "grade", "solution", "locked", "task")
+#: Fields of nbgrader's metadata that a learner has no reason to change.
+METADATA_FIELDS = ("points", "grade", "solution", "locked", "task")
 
 
+#: How a remark names each way of recognising a cell: singular and plural.
 RECOGNISED = {
     BY_ID: ("its id", "their ids"),
     BY_TEXT: ("its text", "their texts"),
@@ -41,16 +42,16 @@ def arrange(
     Parameters
     ----------
     cells : sequence of Cell
-        What was handed in.
+        The cells that were handed in.
     expected : sequence of Expected
         The assignment's cells.
     matching : Matching
-        Which of the first are which of the second.
+        Which handed-in cells belong to which expected ones.
     source : NotebookNode
-        Gives the notebook's own metadata.
+        The instructor's notebook, for the metadata of the notebook itself.
     """
     remarks = Remarks()
-    _remark_on_marks(cells, expected, matching, remarks)
+    _remark_on_metadata(cells, expected, matching, remarks)
     entries = _resolve(cells, expected, matching, remarks)
     missing = [
         want.name
@@ -74,13 +75,13 @@ def arrange(
     return notebook, said, missing
 
 
-def _remark_on_marks(
+def _remark_on_metadata(
     cells: Sequence[Cell],
     expected: Sequence[Expected],
     matching: Matching,
     remarks: Remarks,
 ) -> None:
-    """Say which cells had lost nbgrader's marks or had them changed."""
+    """Add remarks on cells whose nbgrader metadata was lost or changed."""
     for number in sorted(matching.cells):
         want, how = expected[number], matching.how.get(number)
         if want.role == TEXT:
@@ -94,21 +95,21 @@ def _remark_on_marks(
             )
             continue
         ours = want.cell.metadata.nbgrader
-        theirs = [cells[index].marks for index in matching.cells[number]]
+        theirs = [cells[index].metadata for index in matching.cells[number]]
         changed = [
             name
-            for name in MARKS
-            if any(m.get(name, ours.get(name)) != ours.get(name) for m in theirs)
+            for name in METADATA_FIELDS
+            if any(other.get(name, ours.get(name)) != ours.get(name) for other in theirs)
         ]
         if changed:
-            text = f"had other metadata ({listed(changed)}); the assignment's counts."
+            text = f"had changed metadata ({listed(changed)}); the assignment's metadata was used."
             remarks.add(want.name, text, text)
     for index, cell in enumerate(cells):
         if cell.grade_id and index not in matching.owners:
             remarks.add(
                 repr(cell.grade_id[:64]),
-                "is not one of the assignment; it was run as the learner's own.",
-                "are not of the assignment; they were run as the learner's own.",
+                "is not one of the assignment's; it was executed as the learner's own.",
+                "are not the assignment's; they were executed as the learner's own.",
             )
 
 
@@ -118,7 +119,7 @@ def _resolve(
     matching: Matching,
     remarks: Remarks,
 ) -> list[Entry]:
-    """Return the handed-in cells in their order, of each expected one at most one."""
+    """Return the handed-in cells in order, at most one of them for each expected cell."""
     chosen, dropped = {}, set()
     for number, indices in matching.cells.items():
         want = expected[number]
@@ -145,16 +146,16 @@ def _resolve(
                 entries.append(Entry(None, Cell(CODE, cell.text)))
                 remarks.add(
                     want.name,
-                    "was changed and defines an answer; what the learner wrote was run before "
+                    "was changed and defines an answer; what the learner wrote was executed before "
                     "the assignment's own cell.",
-                    "were changed and define answers; what the learner wrote was run before the "
-                    "assignment's own cells.",
+                    "were changed and define answers; what the learner wrote was executed before "
+                    "the assignment's own cells.",
                 )
             else:
                 remarks.add(
                     want.name,
-                    "differs from the assignment's, which was run.",
-                    "differ from the assignment's, which were run.",
+                    "was changed; the assignment's own cell was executed instead.",
+                    "were changed; the assignment's own cells were executed instead.",
                 )
         if want.role != TEXT and cell.kind != want.cell.cell_type:
             kind = {CODE: "code", RAW: "raw text"}.get(cell.kind, "text")
@@ -169,15 +170,16 @@ def _resolve(
 
 
 def _kept(want: Expected, found: Sequence[tuple[int, Cell]]) -> list[int]:
-    """Return which cells of one id are kept.
+    """Return which of the cells with one id are kept.
 
-    All answers but empty ones and copies: as in the learner's notebook, what comes last
-    counts, and the halves of a cell that was split work together. Of locked cells one.
+    Of a locked cell, keep one copy. Of an answer, keep all cells but empty ones and copies: as in
+    the learner's notebook, the last definition counts, and the halves of a split cell work
+    together.
     """
     if want.is_locked:
         untouched = [index for index, cell in found if _is_untouched(want, cell)]
         touched = [index for index, cell in found if not _is_untouched(want, cell)]
-        # Given cells come first and tests last, before and behind the answers.
+        # The first given cell, which comes before the answers; the last test, which comes after.
         one = untouched[:1] if want.role == GIVEN else untouched[-1:]
         return one or touched[:1]
     if want.role == TEXT:
@@ -185,7 +187,7 @@ def _kept(want: Expected, found: Sequence[tuple[int, Cell]]) -> list[int]:
     answered: dict[str, int] = {}
     for index, cell in found:
         if cell.text.strip() and not same(cell.text, want.cell.source):
-            answered[cell.text] = index  # of equal ones the last
+            answered[cell.text] = index  # of equal cells, the last
     return sorted(answered.values()) or [found[-1][0]]
 
 
@@ -193,29 +195,29 @@ def _remark_on_doubles(want: Expected, number: int, kept: int, remarks: Remarks)
     if want.is_locked:
         remarks.add(
             want.name,
-            "stood there more than once; one was run.",
-            "stood there more than once; one of each was run.",
+            "occurred more than once; one copy was executed.",
+            "occurred more than once; one copy of each was executed.",
         )
     elif kept == 1:
         remarks.add(
             want.name,
-            "stood there more than once; the one answer was read, copies of it and of the empty "
-            "cell were dropped.",
-            "stood there more than once; the one answer to each was read, copies of it and of "
-            "the empty cell were dropped.",
+            "occurred more than once, with one answer; copies of it and of the empty cell were "
+            "dropped.",
+            "occurred more than once, each with one answer; copies of it and of the empty cell "
+            "were dropped.",
         )
     else:
         remarks.add(
             want.name,
-            "stood there more than once, with different answers or in pieces; all were run in "
-            "their order, and what comes last counts.",
-            "stood there more than once, with different answers or in pieces; all were run in "
-            "their order, and what comes last counts.",
+            "occurred more than once, with different answers or in pieces; all were executed in "
+            "order, and the last definition counts.",
+            "occurred more than once, with different answers or in pieces; all were executed in "
+            "order, and the last definition counts.",
         )
 
 
 def _as_own(cell: Cell, expected: Sequence[Expected], number: int | None) -> Cell:
-    """Return a cell as the learner's own; another piece of an answer has the answer's kind."""
+    """Return a cell as the learner's own, with the type of the answer it is a piece of."""
     if number is None:
         return cell
     return Cell(expected[number].cell.cell_type, cell.text, "", {}, cell.pictures)
@@ -226,12 +228,12 @@ def _is_untouched(want: Expected, cell: Cell) -> bool:
 
 
 def _holds_an_answer(want: Expected, cell: Cell, asked_for: frozenset[str]) -> bool:
-    """Say whether the learner wrote an answer into a locked cell, as some editors let them."""
+    """Return whether the learner wrote an answer into a locked cell; some editors allow it."""
     return bool((defined(cell.text) - defined(want.released)) & asked_for)
 
 
 def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[NotebookNode]:
-    """Return the notebook's cells, each with an id of its own."""
+    """Return the notebook's cells, with unique ids."""
     entries = list(entries)
     used = {expected[e.number].id for e in entries if e.number is not None}
     used |= {want.id for want in expected}
@@ -240,7 +242,7 @@ def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[Noteb
         if entry.number is not None:
             cells.append(_assigned(entry.cell, expected[entry.number]))
             continue
-        assert entry.cell is not None, "only a cell of the assignment can be missing"
+        assert entry.cell is not None, "only an assignment's cell can be missing"
         cell_id = entry.cell.id
         while not cell_id or cell_id in used:
             own += 1
@@ -251,12 +253,12 @@ def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[Noteb
 
 
 def _assigned(cell: Cell | None, want: Expected) -> NotebookNode:
-    """Return a cell of the assignment, with the learner's text if it is theirs to write."""
+    """Return a cell of the assignment, with the learner's text if learners may edit it."""
     text: str = want.cell.source
     pictures: Mapping[str, object] = {}
     if cell is not None and want.role in (TEXT, ANSWER):
         pictures = cell.pictures
-        # An empty answer is the stub to the letter, so that nbgrader knows it by its checksum.
+        # An unanswered cell must equal the stub exactly: nbgrader compares checksums.
         text = cell.text if not same(cell.text, text) else text
     elif (
         want.role == ANSWER
@@ -270,7 +272,7 @@ def _assigned(cell: Cell | None, want: Expected) -> NotebookNode:
 
 
 def _new(kind: str, text: str, cell_id: str, pictures: object) -> NotebookNode:
-    # nbformat's own makers validate each cell, which takes longer than all the rest.
+    # nbformat's functions validate each cell, which takes longer than everything else here.
     cell = NotebookNode(id=cell_id, cell_type=kind, metadata=NotebookNode(), source=text)
     if kind == CODE:
         cell.update(execution_count=None, outputs=[])

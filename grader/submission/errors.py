@@ -1,4 +1,4 @@
-"""What is raised for a submission from which no notebook can be had."""
+"""The error for a submission without a readable notebook."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from grader.errors import GraderError
 
 
 class Unreadable(GraderError):
-    """Raised when there is no notebook to grade.
+    """Raised when a submission has no notebook that can be read.
 
-    The message is for the instructor and the learner. It begins with a small letter, since it
-    stands behind "failed:", and says what was expected, what was found and what to do.
+    The message is for the instructor and the learner. It begins with a lower-case letter, because
+    it follows "failed:", and says what was expected, what was found and what to do.
     """

@@ -1,4 +1,4 @@
-"""The cells of an assignment: what each is for, and by what it can be recognised."""
+"""The cells of an assignment: the role of each, and how it can be recognised."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
-TEXT = "text"  #: belongs to nobody: the wording of a task
-GIVEN = "given"  #: cannot be edited, gives no points of itself
+TEXT = "text"  #: explains a task; nbgrader does not track it
+GIVEN = "given"  #: cannot be edited, gives no points itself
 ANSWER = "answer"  #: the learner writes it
 TEST = "test"  #: cannot be edited and gives points
 
-#: Longer texts are not searched for names: no answer has this length.
-MOST_SEARCHED = 100_000
+#: Longer texts are not searched for names; no honest answer is as long.
+MAX_SEARCHED = 100_000
 
 _HIDDEN_BEGIN = ClearHiddenTests.begin_test_delimeter.default_value
 _HIDDEN_END = ClearHiddenTests.end_test_delimeter.default_value
 
-# By lines and not by Python's own parser, which a learner's text could bring down.
+# Line by line: a learner's text could crash Python's own parser.
 _DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
 _ASSIGNED = re.compile(r"^(\w+(?:[ \t]*,[ \t]*\w+)*)[ \t]*=(?!=)", re.MULTILINE)
-# A stub says "# weights_shape = ( , )" for a value it asks for.
+# A stub asks for a value by a comment such as "# weights_shape = ( , )".
 _ASKED_FOR = re.compile(r"^# (\w+) =", re.MULTILINE)
 
 
@@ -32,11 +32,11 @@ class Expected:
     """One cell of the instructor's notebook."""
 
     cell: NotebookNode
-    name: str  #: nbgrader's id of it, else the notebook format's
+    name: str  #: nbgrader's grade_id, or else the notebook format's id
     role: str  #: `TEXT`, `GIVEN`, `ANSWER` or `TEST`
-    released: str  #: its text as learners get it
+    released: str  #: its text as released to learners
     asked_for: frozenset[str]  #: the names that its stub asks for
-    block: int  #: counts the groups of cells that each end with tests
+    block: int  #: number of its group; each group of cells ends with tests
 
     @property
     def is_locked(self) -> bool:
@@ -50,7 +50,7 @@ class Expected:
 
 
 def expected_cells(source: NotebookNode) -> list[Expected]:
-    """Return the cells of the instructor's notebook, which has no solutions in it any more."""
+    """Return the cells of the instructor's notebook, from which solutions have been removed."""
     cells, block, ended = [], 0, False
     for cell in source.cells:
         role = _role(cell)
@@ -67,26 +67,26 @@ def expected_cells(source: NotebookNode) -> list[Expected]:
 
 
 def defined(text: str) -> frozenset[str]:
-    """Return the names that the lines of a cell define.
+    r"""Return the names that a cell defines at its top level.
 
     Examples
     --------
-    >>> sorted(defined("a, b = 1, 2\\ndef f(x):\\n    c = x == 1\\n    return c"))
+    >>> sorted(defined("a, b = 1, 2\ndef f(x):\n    c = x == 1\n    return c"))
     ['a', 'b', 'f']
     """
-    if len(text) > MOST_SEARCHED:
+    if len(text) > MAX_SEARCHED:
         return frozenset()
     assigned = [name.strip() for names in _ASSIGNED.findall(text) for name in names.split(",")]
     return frozenset(_DEFINED.findall(text)) | frozenset(assigned)
 
 
 def same(one: str, other: str) -> bool:
-    """Say whether two texts are the same but for white space where nobody sees it."""
+    """Return whether two texts are equal apart from invisible white space; see `visible`."""
     return visible(one) == visible(other)
 
 
 def visible(text: str) -> str:
-    """Return the text without white space at its ends and at the ends of its lines."""
+    """Return the text without leading and trailing white space, and none at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.strip().split("\n"))
 
 

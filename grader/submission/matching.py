@@ -1,4 +1,4 @@
-"""Which handed-in cell is which of the assignment's cells."""
+"""Matches the handed-in cells with the cells of the assignment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from grader.submission.expecting import ANSWER, TEXT, Expected, defined, visible
 from grader.submission.reading import CODE, Cell
 
-#: The share of lines that an edited cell and its original have to have in common.
-ALIKE = 0.75
+#: The share of lines that an edited cell must have in common with the original.
+MIN_COMMON = 0.75
 
 BY_ID = "ids"
 BY_TEXT = "text"
@@ -20,14 +20,14 @@ BY_PLACE = "place"
 
 @dataclass
 class Matching:
-    """The handed-in cells, by number, that were taken for each cell of the assignment."""
+    """Which handed-in cells were matched with each cell of the assignment, by index."""
 
-    cells: dict[int, list[int]] = field(default_factory=dict)  #: by the expected cell's number
-    how: dict[int, str] = field(default_factory=dict)  #: what it was recognised by, if not marks
-    owners: dict[int, int] = field(default_factory=dict)  #: the expected cell of a handed-in one
+    cells: dict[int, list[int]] = field(default_factory=dict)  #: handed-in cells, by expected cell
+    how: dict[int, str] = field(default_factory=dict)  #: the rule, if not nbgrader's metadata
+    owners: dict[int, int] = field(default_factory=dict)  #: the expected cell, by handed-in cell
 
     def take(self, number: int, cell: int, how: str = "") -> None:
-        """Take a handed-in cell for an expected one."""
+        """Match a handed-in cell with an expected one."""
         self.cells.setdefault(number, []).append(cell)
         self.owners[cell] = number
         if how:
@@ -35,12 +35,12 @@ class Matching:
 
 
 def match(cells: Sequence[Cell], expected: Sequence[Expected]) -> Matching:
-    """Recognise the assignment's cells among those that were handed in.
+    """Find the assignment's cells among the handed-in ones.
 
-    By nbgrader's marks, else by the format's id, else by the text, else an answer by the names
-    it defines, else an edited cell by its likeness, else an answer by its place. Each rule sees
-    only what those before it left over. More than one cell can have the same marks; every
-    other rule takes one.
+    The rules, each applied to the cells that the rules before it left unmatched: nbgrader's
+    metadata; the notebook format's id; equal text; for an answer, the names it defines; similar
+    text; for an answer, its place. Several cells can have the same nbgrader metadata, and all of
+    them are matched; every other rule matches one cell.
     """
     return _Matcher(cells, expected).match()
 
@@ -50,13 +50,13 @@ class _Matcher:
         self.cells = cells
         self.expected = expected
         self.matching = Matching()
-        # Once each: there may be many cells, and long ones.
+        # Computed once: there may be many cells, and long ones.
         self.texts = [visible(cell.text) for cell in cells]
         self.lengths = [text.count("\n") + 1 for text in self.texts]
         self.defined = [defined(c.text) if c.kind == CODE else frozenset() for c in cells]
 
     def match(self) -> Matching:
-        self._by_marks()
+        self._by_grade_id()
         self._one_each(BY_ID, lambda want: want.id != "", self._of_this_id)
         self._one_each(BY_TEXT, lambda _: True, self._of_this_text)
         self._one_each(BY_NAMES, lambda want: bool(want.asked_for), self._that_defines)
@@ -64,7 +64,7 @@ class _Matcher:
         self._one_each(BY_PLACE, lambda want: want.role == ANSWER, self._in_this_place)
         return self.matching
 
-    def _by_marks(self) -> None:
+    def _by_grade_id(self) -> None:
         numbers = {
             want.name: number for number, want in enumerate(self.expected) if want.role != TEXT
         }
@@ -95,36 +95,36 @@ class _Matcher:
         if not equal or not want.released.strip():
             return None
         near = self._gap(number)
-        # All empty answers look alike, and are then told apart by their place.
+        # Unanswered cells can have equal text; only their place tells them apart.
         elsewhere = equal[0] if want.role != ANSWER else None
         return next((i for i in equal if i in near), elsewhere)
 
     def _that_defines(self, number: int) -> int | None:
         asked_for, near = self.expected[number].asked_for, self._gap(number)
-        best, most = None, 0
+        best, max_found = None, 0
         for index in self._free():
             found = len(self.defined[index] & asked_for)
-            # Far from its place it has to define all: a name or two may be used twice.
+            # Outside its place, a cell must define all names: other cells may use some of them.
             enough = index in near or found == len(asked_for)
-            if found and enough and found >= most:
-                best, most = index, found
+            if found and enough and found >= max_found:
+                best, max_found = index, found
         return best
 
     def _alike(self, number: int) -> int | None:
         wanted = visible(self.expected[number].released)
         length = len(wanted.split("\n"))
         for index in self._gap(number):
-            # Counting common lines takes a while; a text of another length has too few.
+            # Counting common lines is slow, and texts of very different lengths have too few.
             if (
                 index not in self.matching.owners
                 and length / 2 <= self.lengths[index] <= length * 2
-                and _in_common(self.texts[index], wanted) >= ALIKE
+                and _in_common(self.texts[index], wanted) >= MIN_COMMON
             ):
                 return index
         return None
 
     def _in_this_place(self, number: int) -> int | None:
-        """Return the cell behind the one that stands before it, or else the only one around."""
+        """Return the cell right after the preceding expected one, or the gap's only candidate."""
         kind, near = self.expected[number].cell.cell_type, self._gap(number)
         fit = [
             index
@@ -142,23 +142,23 @@ class _Matcher:
         return [i for i in range(len(self.cells)) if i not in self.matching.owners]
 
     def _gap(self, number: int) -> range:
-        """Return the handed-in cells between the nearest recognised ones before and after it."""
+        """Return the indices between the nearest matched cells before and after this one."""
         taken = self.matching.cells
         before = next((max(taken[n]) for n in range(number - 1, -1, -1) if n in taken), -1)
         after = next(
             (min(taken[n]) for n in range(number + 1, len(self.expected)) if n in taken), None
         )
-        if after is None or after <= before:  # it was moved: up to whatever comes next
+        if after is None or after <= before:  # cells were moved: end at the next matched cell
             after = min((i for i in self.matching.owners if i > before), default=len(self.cells))
         return range(before + 1, after)
 
 
 def _in_common(one: str, other: str) -> float:
-    """Return the share of lines, empty ones aside, that stand in both texts.
+    r"""Return the share of lines that two texts have in common, not counting empty lines.
 
     Examples
     --------
-    >>> _in_common("a\\nb\\nc", "a\\n\\nb")
+    >>> _in_common("a\nb\nc", "a\n\nb")
     0.8
     """
     ones, others = (Counter(filter(None, text.split("\n"))) for text in (one, other))

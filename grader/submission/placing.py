@@ -1,4 +1,4 @@
-"""Put the assignment's cells back in their places among the learner's."""
+"""Puts the assignment's cells back in their places among the learner's cells."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from grader.submission.wording import Remarks
 class Entry:
     """A cell of the repaired notebook."""
 
-    number: int | None  # of the expected cell; None for the learner's own
-    cell: Cell | None  # as it was handed in; None if it was not
+    number: int | None  # of the expected cell; None for the learner's own cells
+    cell: Cell | None  # as handed in; None if it was not handed in
 
 
 def put_in_place(
     entries: list[Entry], expected: Sequence[Expected], remarks: Remarks
 ) -> list[Entry]:
-    """Put back what is missing and what has lost its place before or behind the answers.
+    """Insert missing cells, and move given cells and tests that are on the wrong side of answers.
 
-    The learner's cells keep their order. A given cell has to stand before the answers that
-    follow it in the assignment, a test behind those that precede it.
+    The learner's cells keep their order. A given cell must come before the answers that follow it
+    in the assignment, and a test after the answers that precede it.
     """
     settled = {e.number for e in entries if e.number is not None and _has_role(e, expected, ANSWER)}
     in_order = _longest_in_order([e.number for e in entries if e.number in settled])
@@ -34,7 +34,7 @@ def put_in_place(
         at = next((i for i, entry in enumerate(entries) if entry.number == number), None)
         entry = entries.pop(at) if at is not None else Entry(number, None)
         mates = {n for n in settled if expected[n].block == want.block}
-        # A task that was moved as a whole is left where it is.
+        # If a whole task was moved, leave it there.
         fixed = mates | (in_order if mates <= in_order else set())
         low, high = _bounds(number, want, entries, fixed, mates)
         if at is None:
@@ -59,10 +59,10 @@ def put_in_place(
 def _bounds(
     number: int, want: Expected, entries: Sequence[Entry], fixed: set[int], mates: set[int]
 ) -> tuple[int, int]:
-    """Return the last entry that it has to stand behind and the first it has to stand before.
+    """Return the indices that the cell must come after and before.
 
-    `fixed` are the cells with which it has to be in order, `mates` those of them that belong to
-    the same task and count most.
+    `fixed` are the cells that it must be in order with; `mates` are those of the same task, which
+    take precedence.
     """
     places = {entry.number: i for i, entry in enumerate(entries)}
     for names in (fixed, mates):
@@ -70,12 +70,12 @@ def _bounds(
         high = min((places[n] for n in names if n > number), default=len(entries))
         if low < high:
             return low, high
-    # The task's own answers are out of order: tests behind all, given cells before all.
+    # The answers of its task are out of order: tests go after all, given cells before all.
     return (low, len(entries)) if want.role == TEST else (-1, high)
 
 
 def _best_place(number: int, want: Expected, entries: Sequence[Entry], low: int, high: int) -> int:
-    """Return where to insert: tests as late as their task goes, all else as early."""
+    """Return the index to insert at: as late as possible for tests, as early for other cells."""
     if want.role == TEST:
         later = (
             i for i in range(low + 1, high) if (n := entries[i].number) is not None and n > number
@@ -103,17 +103,17 @@ def _has_role(entry: Entry, expected: Sequence[Expected], role: str) -> bool:
 
 
 def _longest_in_order(numbers: Sequence[int]) -> set[int]:
-    """Return the most numbers that stand in rising order.
+    """Return the longest increasing subsequence, as a set.
 
     Examples
     --------
     >>> sorted(_longest_in_order([1, 2, 9, 3, 4]))
     [1, 2, 3, 4]
     """
-    runs: list[list[int]] = []
+    rising: list[list[int]] = []  # the longest subsequence that ends at each number
     for number in numbers:
-        before = [run for run in runs if run[-1] < number]
+        before = [sequence for sequence in rising if sequence[-1] < number]
         longest = max(before, key=len) if before else []
-        runs.append([*longest, number])
-    longest = max(runs, key=len) if runs else []
+        rising.append([*longest, number])
+    longest = max(rising, key=len) if rising else []
     return set(longest)

@@ -1,16 +1,16 @@
-"""Remarks on cells: one sentence for all cells of which the same is to be said."""
+"""Remarks on cells: one sentence for all cells with the same remark."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-#: A sentence names no more cells than this.
-MOST_NAMED = 40
+#: Maximum number of cells that a sentence names.
+MAX_NAMED = 40
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the names as a sentence lists them.
+    """Return the names joined by commas and "and".
 
     Examples
     --------
@@ -22,7 +22,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def about(names: Sequence[str], one: str, many: str) -> str:
-    """Return a sentence that begins with the cells it is about.
+    """Return a sentence with the cells as its subject.
 
     Examples
     --------
@@ -33,23 +33,23 @@ def about(names: Sequence[str], one: str, many: str) -> str:
     """
     if len(names) == 1:
         return f"The cell {names[0]} {one}"
-    if len(names) > MOST_NAMED:
-        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+    if len(names) > MAX_NAMED:
+        names = [*names[:MAX_NAMED], f"{len(names) - MAX_NAMED} more"]
     return f"The cells {listed(names)} {many}"
 
 
 @dataclass
 class Remarks:
-    """Names of cells by what is to be said of them."""
+    """Collects remarks, and the names of the cells that each is about."""
 
     names: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def add(self, name: str, one: str, many: str) -> None:
-        """Say something of one more cell; the last two as in `about`."""
+        """Add a remark on a cell, in the singular and the plural; see `about`."""
         self.names.setdefault((one, many), []).append(name)
 
     def sentences(self, order: Mapping[str, int] | None = None) -> list[str]:
-        """Return what is to be said; a sentence names its cells in this order."""
+        """Return the sentences; each names its cells in this order."""
         if order is not None:
             for names in self.names.values():
                 names.sort(key=lambda name: order.get(name, -1))

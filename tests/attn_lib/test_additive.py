@@ -23,7 +23,7 @@ def inputs(*batch, dtype=np.float64):
 
 
 def by_loops(q, k, v, w_q, w_k, w_score, allowed=None, bias=None):
-    """The definition, one number at a time, for two-dimensional inputs."""
+    """Compute the definition one number at a time, for two-dimensional inputs."""
     output = np.zeros((len(q), v.shape[1]))
     for i in range(len(q)):
         powers = {}
@@ -108,10 +108,10 @@ def test_the_float_type_is_kept_and_an_empty_row_is_zero(dtype):
     np.testing.assert_allclose(trace.output[[0, 2]], exact[[0, 2]], atol=tolerance)
 
 
-def test_half_precision_adds_up_in_single():
+def test_half_precision_is_accumulated_in_single():
     width = 4096
     q, k = np.full((1, width), 16, np.float16), np.full((2, width), -16, np.float16)
-    k[1, 0] = 16  # both sums are 65536 or near it; float16 ends at 65504
+    k[1, 0] = 16  # both sums are about 65536, beyond float16's maximum of 65504
     weights = np.ones((width, 1), np.float16)
     v = np.array([[1], [2]], np.float16)
     trace = additive_attention(q, k, v, weights, weights, np.ones(1, np.float16), return_trace=True)

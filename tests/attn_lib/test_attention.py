@@ -15,7 +15,7 @@ def inputs(*batch, n_q=3, n_k=5, d_k=7, d_v=2, dtype=np.float64, seed=11):
 
 
 def by_loops(q, k, v, allowed=None, scale=None):
-    """The definition, one number at a time, for two-dimensional inputs."""
+    """Compute the definition one number at a time, for two-dimensional inputs."""
     output = np.zeros((len(q), v.shape[1]))
     for i in range(len(q)):
         keys = [j for j in range(len(k)) if allowed is None or allowed[i, j]]
@@ -122,7 +122,7 @@ def test_a_query_with_nothing_to_attend_to_gets_zeros(dtype, additive):
     np.testing.assert_allclose(trace.weights[[0, 2]].sum(-1), 1, atol=5e-3)
 
 
-def test_no_keys_at_all_gives_zeros():
+def test_without_keys_the_output_is_zero():
     output = scaled_dot_product_attention(np.ones((3, 7)), np.ones((0, 7)), np.ones((0, 2)))
     assert output.tolist() == [[0.0, 0.0]] * 3
 
@@ -137,13 +137,13 @@ def test_the_float_type_is_kept(dtype):
 
 
 def test_float16_scores_beyond_its_range_still_give_finite_weights():
-    q = np.full((1, 64), 40, np.float16)  # raw scores 102400, float16 ends at 65504
+    q = np.full((1, 64), 40, np.float16)  # raw scores of 102400, beyond float16's maximum of 65504
     k = np.stack([q[0], -q[0]])
     output = scaled_dot_product_attention(q, k, np.array([[1], [2]], np.float16))
     assert output.tolist() == [[1.0]]
 
 
-def test_mixed_types_give_the_widest():
+def test_mixed_types_give_the_widest_type():
     q, k, v = inputs()
     output = scaled_dot_product_attention(q.astype(np.float32), k.astype(np.float16), v)
     assert output.dtype == np.float64

@@ -11,7 +11,7 @@ MASK[0], MASK[1] = True, False  # query 1 has nothing to attend to
 
 
 def inputs(q=(3, 7), k=(5, 7), v=(5, 2), dtype=np.float64, **options):
-    """q, k, v and the gradient at the output."""
+    """Return q, k, v and the gradient of the output."""
     rng = np.random.default_rng(21)
     q, k, v = (rng.normal(size=shape) for shape in (q, k, v))
     output = scaled_dot_product_attention(q, k, v, **options)
@@ -78,7 +78,7 @@ def test_gradient_of_the_weights_by_loops():
 
 
 def test_backward_is_the_adjoint_of_the_derivative_along_a_direction():
-    """⟨dO, J δ⟩ = ⟨Jᵀ dO, δ⟩, with J δ written out forwards."""
+    """⟨dO, J δ⟩ = ⟨Jᵀ dO, δ⟩, where J δ is computed in forward mode."""
     q, k, v, d_output = inputs()
     rng = np.random.default_rng(22)
     along_q, along_k, along_v = (rng.normal(size=a.shape) for a in (q, k, v))
@@ -94,10 +94,10 @@ def test_backward_is_the_adjoint_of_the_derivative_along_a_direction():
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_what_is_masked_gets_exactly_zero(dtype):
+def test_masked_entries_get_exactly_zero(dtype):
     q, k, v, d_output = inputs(dtype=dtype)
     mask = MASK.copy()
-    mask[:, 4] = False  # nobody may attend to key 4
+    mask[:, 4] = False  # no query may attend to key 4
     gradients = attention_backward(d_output, q, k, v, mask=mask)
     for gradient in gradients:
         assert np.isfinite(gradient).all()
@@ -108,7 +108,7 @@ def test_what_is_masked_gets_exactly_zero(dtype):
     assert gradients.q[[0, 2]].all()
 
 
-def test_no_keys_no_gradient():
+def test_without_keys_the_gradients_are_empty_or_zero():
     gradients = attention_backward(
         np.ones((3, 2)), np.ones((3, 7)), np.ones((0, 7)), np.ones((0, 2))
     )
@@ -128,7 +128,7 @@ def test_the_float_type_is_kept(dtype):
 
 
 def test_half_precision_subtracts_in_single():
-    v = np.array([[1000], [1001], [1003]], np.float16)  # float16 knows their mean to 0.5
+    v = np.array([[1000], [1001], [1003]], np.float16)  # in float16, their mean has an error of 0.5
     q, k, d_output = (
         np.full(shape, n, np.float16) for shape, n in (((1, 1), 0), ((3, 1), 1), ((1, 1), 1))
     )

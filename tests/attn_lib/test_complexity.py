@@ -1,4 +1,4 @@
-"""The counts are those of loops that count, and the meters measure what they say."""
+"""Cost formulas equal the counts of explicit loops, and time and memory are measured correctly."""
 
 import time
 import tracemalloc
@@ -22,12 +22,12 @@ from attn_lib.complexity import (
 
 
 def counted_product(n, d, m):
-    """Multiply an (n, d) and a (d, m) matrix entry by entry, and count."""
+    """Count the operations of multiplying an (n, d) by a (d, m) matrix entry by entry."""
     operations = 0
     for _ in range(n):
         for _ in range(m):
             for _ in range(d):
-                operations += 2  # a multiplication, an addition
+                operations += 2  # one multiplication and one addition
     return operations
 
 
@@ -51,16 +51,16 @@ def test_layer_flops_in_closed_form():
     assert layer.feed_forward == 16 * n * d**2
     assert layer.scores == layer.mix == 2 * n**2 * d
     assert layer.softmax == 5 * n**2
-    # Heads share the width: only softmax grows with them.
+    # The heads divide the width among them, so only the softmax cost grows with their number.
     split = layer_flops(n, d, heads=4)
     assert split == layer._replace(softmax=4 * layer.softmax)
     assert layer.softmax / (layer.attention + layer.softmax) == pytest.approx(0.02, abs=0.001)
 
 
-def test_a_decoding_step_is_linear_in_what_was_said_before():
+def test_a_decoding_step_is_linear_in_the_number_of_cached_keys():
     costs = [layer_flops(1, 512, n_cached=n - 1).attention for n in (1, 1000, 2000)]
     assert costs == [4 * 512, 4 * 512 * 1000, 4 * 512 * 2000]
-    # All steps together do what the whole at once would do without the masked half.
+    # All steps together cost as much as the full computation without its masked half.
     steps = sum(layer_flops(1, 7, n_cached=n).scores for n in range(11))
     assert steps == 2 * 7 * 11 * 12 / 2
 
@@ -84,7 +84,7 @@ def test_crossover_is_the_first_n_that_is_not_cheaper(bend):
     assert crossover(lambda n: n * n, lambda n: bend * n + 0.5) == bend + 1
 
 
-def test_crossover_says_when_there_is_none():
+def test_crossover_reports_if_there_is_none():
     with pytest.raises(ValueError, match="is it the steeper of the two"):
         crossover(lambda n: n, lambda n: n + 1)
 
@@ -98,7 +98,7 @@ def test_additive_cost_counts_the_loops():
     operations = counted_product(n_q, d_k, d_hidden) + counted_product(n_k, d_k, d_hidden)
     for _ in range(n_q * n_k):
         for _ in range(d_hidden):
-            operations += 1 + 1 + 2  # add, tanh, multiply by v and add up
+            operations += 1 + 1 + 2  # add; tanh; multiply by v and sum
     w_q, w_k, v = np.empty((d_hidden, d_k)), np.empty((d_hidden, d_k)), np.empty(d_hidden)
     q, k = np.empty((n_q, d_k)), np.empty((n_k, d_k))
     hidden = (q @ w_q.T)[:, None] + (k @ w_k.T)[None]
@@ -142,9 +142,9 @@ def test_heads_divide_the_width():
         layer_flops(3, 6, heads=4)
 
 
-def test_seconds_in_turns_takes_turns_and_the_median(monkeypatch):
+def test_seconds_in_turns_alternates_and_returns_medians(monkeypatch):
     calls, clock = [], [0.0]
-    # The calls of 100 are untimed: one before all, one after each pause.
+    # The calls of 100 are not timed: one before the first round, one after each pause.
     durations = {
         "slow": iter([100, 100, 5, 100, 50, 100, 7]),
         "fast": iter([100, 100, 1, 100, 2, 100, 9]),
@@ -175,23 +175,23 @@ def test_seconds_in_turns_without_a_pause_times_every_call_but_the_first(monkeyp
     assert "".join(calls) == "ab" + "aaabbb" * 2
 
 
-def test_seconds_in_turns_of_the_shortest(monkeypatch):
+def test_seconds_in_turns_can_return_the_shortest_time(monkeypatch):
     clock = iter(np.cumsum([0, 5, 0, 2, 0, 9]))
     monkeypatch.setattr(complexity, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     assert seconds_in_turns({"a": lambda: None}, repeats=3, of=min) == {"a": 2}
 
 
-def test_seconds_in_turns_are_seconds():
+def test_seconds_in_turns_returns_seconds():
     seconds = seconds_in_turns({"sleep": lambda: time.sleep(0.02)}, repeats=3)
     assert 0.019 < seconds["sleep"] < 1
 
 
-def test_peak_extra_bytes_sees_the_peak_and_not_what_was_there():
-    before = np.ones(500_000)  # 4 MB that are not the function's
+def test_peak_extra_bytes_counts_the_peak_without_earlier_memory():
+    before = np.ones(500_000)  # 4 MB allocated before the function runs
     small = 10_000
 
     def temporary():
-        np.ones(250_000)  # 2 MB, gone at once
+        np.ones(250_000)  # 2 MB, freed at once
         return before[:3].copy()
 
     assert abs(peak_extra_bytes(temporary) - 2_000_000) < small
@@ -199,18 +199,18 @@ def test_peak_extra_bytes_sees_the_peak_and_not_what_was_there():
     assert not tracemalloc.is_tracing()
 
 
-def test_peak_extra_bytes_within_a_trace_of_ones_own():
+def test_peak_extra_bytes_inside_an_active_trace():
     tracemalloc.start()
     try:
         gone, held = np.ones(500_000), np.ones(125_000)
-        del gone  # an earlier and higher peak
+        del gone  # leaves an earlier, higher peak
         assert abs(peak_extra_bytes(held.copy) - 1_000_000) < 10_000
         assert tracemalloc.is_tracing()
     finally:
         tracemalloc.stop()
 
 
-def test_peak_extra_bytes_stops_tracing_also_after_an_error():
+def test_peak_extra_bytes_stops_tracing_after_an_error():
     with pytest.raises(ZeroDivisionError):
         peak_extra_bytes(lambda: 1 / 0)
     assert not tracemalloc.is_tracing()
@@ -219,7 +219,7 @@ def test_peak_extra_bytes_stops_tracing_also_after_an_error():
 def test_loglog_slope():
     n = np.array([3.0, 5.0, 7.0, 200.0])
     assert loglog_slope(n, 2 * n**1.5) == pytest.approx(1.5)
-    # With noise the line of least squares, by the textbook formula.
+    # With noise, the result is the least-squares line by the textbook formula.
     y = n**2 * [1.1, 0.8, 1.3, 0.9]
     x, y_log = np.log(n) - np.log(n).mean(), np.log(y)
     assert loglog_slope(n, y) == pytest.approx((x * y_log).sum() / (x * x).sum())

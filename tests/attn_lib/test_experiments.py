@@ -1,4 +1,4 @@
-"""Random scores behave as theory and the book say, within their own sampling errors."""
+"""Random scores behave as theory and the book say, within their sampling errors."""
 
 import math
 
@@ -18,8 +18,8 @@ from attn_lib.experiments import (
     score_variance,
 )
 
-# With a fixed seed a test passes or fails once and for all. 4 standard errors: one right
-# number in 16 000 would be rejected.
+# In standard errors. A bound of 4 rejects one right number in 16 000; with fixed seeds, a test
+# that has passed once always passes.
 BOUND = 4
 
 
@@ -41,7 +41,7 @@ def test_estimate_of_a_median():
     sample = np.random.default_rng(1).standard_normal(100_001)
     median = Estimate.of_median(sample)
     assert median.value == np.sort(sample)[50_000]
-    # A sample median of normal numbers has the variance π/(2n).
+    # The median of n normal numbers has variance π/(2n).
     assert median.standard_error == pytest.approx(math.sqrt(math.pi / 2 / 100_001), rel=0.1)
 
 
@@ -57,7 +57,7 @@ def test_an_estimate_is_printed_to_the_first_digit_of_its_error(estimate, text):
     assert str(estimate) == text
 
 
-def test_an_estimate_needs_two_numbers_in_a_row():
+def test_an_estimate_needs_at_least_two_numbers():
     for sample in ([1.0], [[1.0, 2.0]]):
         with pytest.raises(ValueError, match="at least two numbers, got shape"):
             Estimate.of_mean(sample)
@@ -75,16 +75,16 @@ def test_a_score_is_the_sum_of_d_k_products(distribution):
     np.testing.assert_allclose(score_samples(7, 5, 3, distribution), expected)
 
 
-def test_experiments_in_pieces_are_as_long_and_as_good(monkeypatch):
+def test_experiments_in_pieces_have_the_same_size_and_accuracy(monkeypatch):
     monkeypatch.setattr(experiments, "_CHUNK", 10)
     assert score_samples(7, 23, rng=0).shape == (23,)
     assert len(set(score_samples(7, 23, rng=0))) == 23
     assert len(set(jacobian_norms(3, 7, n_rows=23, rng=0))) == 23
-    # A row wider than a piece is one piece.
+    # A row longer than a piece becomes a piece of one row.
     assert largest_weights(11, 7, n_rows=3, rng=0).shape == (3,)
 
 
-def test_a_seed_and_its_generator_give_the_same_and_a_generator_moves_on():
+def test_a_seed_equals_its_generator_and_a_generator_advances():
     generator = np.random.default_rng(5)
     first, second = (jacobian_norms(5, 7, n_rows=3, rng=generator) for _ in range(2))
     np.testing.assert_array_equal(first, jacobian_norms(5, 7, n_rows=3, rng=5))
@@ -92,16 +92,16 @@ def test_a_seed_and_its_generator_give_the_same_and_a_generator_moves_on():
 
 
 @pytest.mark.parametrize("d_k", [1, 2, 8, 64, 512])
-def test_variance_is_d_k_raw_1_scaled_and_1_over_d_k_divided_by_d_k(d_k):
+def test_score_variance_with_three_scales(d_k):
     for scale, theory in ((1.0, d_k), (None, 1.0), (1 / d_k, 1 / d_k)):
         measured = score_variance(d_k, 4000, rng=d_k, scale=scale)
         noise = theory * variance_noise(d_k, 4000)
         assert abs(measured.value - theory) <= BOUND * noise
-        # The measured error is a fourth moment, itself known to about a tenth here.
+        # The measured error depends on the fourth moment, which is known to about 10 percent here.
         assert measured.standard_error == pytest.approx(noise, rel=0.3)
 
 
-def test_variance_of_a_scaled_score_is_that_of_its_numbers():
+def test_score_variance_is_the_sample_variance():
     measured = score_variance(7, 50, rng=2, scale=0.5, distribution="uniform")
     expected = np.var(0.5 * score_samples(7, 50, 2, "uniform"), ddof=1)
     assert measured.value == pytest.approx(expected)
@@ -118,7 +118,7 @@ def test_variance_of_a_scaled_score_is_that_of_its_numbers():
         ("q=k", 8.0, math.sqrt(2)),
     ],
 )
-def test_what_happens_where_the_assumptions_fail(distribution, mean, sd):
+def test_scores_when_the_assumptions_fail(distribution, mean, sd):
     n = 10_000
     scaled = score_samples(64, n, 0, distribution) / 8
     assert abs(scaled.mean() - mean) <= BOUND * sd / math.sqrt(n)
@@ -129,13 +129,13 @@ def test_what_happens_where_the_assumptions_fail(distribution, mean, sd):
 def test_unscaled_scores_at_64_lie_within_16_and_not_500():
     scores = score_samples(64, 100_000, rng=0)
     inside = Estimate.of_mean(np.abs(scores) <= 16)
-    # The normal law gives .9545; 6/64 of excess kurtosis moves that by less than .001.
+    # A normal distribution gives .9545; an excess kurtosis of 6/64 changes that by less than .001.
     assert abs(inside.value - 0.9545) <= 0.001 + BOUND * inside.standard_error
     assert 30 < np.abs(scores).max() < 50
 
 
 def relative_spread_of_variances(scores):
-    """Spread of the mean squares of many experiments, one a row, for scores of mean 0."""
+    """Return the relative spread of the variances of many experiments, one per row, with mean 0."""
     variances = (scores**2).reshape(len(scores), -1).mean(axis=1)
     return variances.std() / variances.mean()
 
@@ -143,7 +143,7 @@ def relative_spread_of_variances(scores):
 def test_noise_of_a_variance_over_pairs():
     q, k = np.random.default_rng(0).standard_normal((2, 4000, 100, 3))
     spread = relative_spread_of_variances((q * k).sum(axis=-1))
-    # 4000 repetitions know a standard deviation to about 1.5 percent.
+    # With 4000 repetitions, a standard deviation has an error of about 1.5 percent.
     assert spread == pytest.approx(variance_noise(3, 100), rel=0.06)
     assert variance_noise(64, 1000) == pytest.approx(0.0458, abs=5e-5)
 
@@ -170,7 +170,7 @@ def test_a_five_percent_check_rejects_a_quarter_of_right_answers():
 
 
 def by_hand(n_k, d_k, scale, n_rows):
-    """Do with every query and key written out what the experiments draw in one step."""
+    """Compute from explicit queries and keys what the experiments draw directly."""
     rng = np.random.default_rng(99)
     q = rng.standard_normal((n_rows, d_k))
     k = rng.standard_normal((n_rows, n_k, d_k))
@@ -191,7 +191,7 @@ def by_hand(n_k, d_k, scale, n_rows):
 
 
 @pytest.mark.parametrize(("n_k", "d_k", "scale"), [(5, 3, 1.0), (5, 7, None), (3, 1, 1.5)])
-def test_drawing_scores_at_once_is_the_same_as_multiplying(n_k, d_k, scale):
+def test_drawing_scores_directly_matches_multiplying(n_k, d_k, scale):
     n_rows = 20_000
     written_out = by_hand(n_k, d_k, d_k**-0.5 if scale is None else scale, n_rows)
     for experiment, expected in written_out.items():
@@ -202,8 +202,8 @@ def test_drawing_scores_at_once_is_the_same_as_multiplying(n_k, d_k, scale):
         assert_agree(Estimate.of_median(drawn), Estimate.of_median(expected))
 
 
-def test_overflow_is_what_the_float_type_does():
-    # exp(88.73) is beyond float32; below, only the sum of many could be.
+def test_overflow_matches_the_float_type():
+    # exp(88.73) overflows float32. Below that, only the sum of several exponentials can overflow.
     largest = largest_scores(9, 1024, rng=4)
     np.testing.assert_array_equal(overflows(9, 1024, rng=4)[largest > 88.73], True)
     assert not np.any(overflows(9, 1024, rng=4)[largest < 88.72 - math.log(9)])
@@ -257,9 +257,10 @@ def dead(norms):
         (mean, cross_entropy_gradient_norms, 10, 64, None, 0.99),
     ],
 )
-def test_the_figures_of_the_course(summary, experiment, n_k, d_k, scale, said):
+def test_the_numbers_stated_in_the_course(summary, experiment, n_k, d_k, scale, said):
     measured = summary(experiment(n_k, d_k, scale=scale, rng=0))
-    # Both are samples of some 4000 rows, so they differ by √2 errors, and one is rounded.
+    # Both come from samples of about 4000 rows, so their difference has √2 times the error of
+    # one; the stated number is also rounded.
     rounding = 0.5 * 10.0 ** -len(f"{said}".partition(".")[2])
     bound = BOUND * math.sqrt(2) * measured.standard_error + rounding
     assert abs(measured.value - said) <= bound, measured
@@ -271,7 +272,7 @@ def test_the_share_of_rows_that_overflow_float32(d_k, said):
     assert abs(measured.value - said) <= BOUND * math.sqrt(2) * measured.standard_error
 
 
-def test_what_never_happens():
+def test_events_that_never_occur():
     assert not np.any(overflows(128, 64, rng=0))
     assert not np.any(jacobian_norms(64, 512, rng=0) < 0.01)
 
@@ -285,7 +286,7 @@ def test_sizes_are_whole_and_positive(experiment):
         experiment(5, 2.5, rng=0)
 
 
-def test_score_samples_names_the_distributions_it_knows():
+def test_score_samples_lists_the_known_distributions():
     with pytest.raises(ValueError, match=r"\"normal\", \"uniform\" or \"q=k\", got 'gauss'"):
         score_samples(7, 5, 0, "gauss")
     with pytest.raises(ValueError, match="n: expected 1 or more, got 0"):

@@ -1,4 +1,4 @@
-"""Which modules of attn_lib use which: the mathematics stands alone, private names stay at home."""
+"""In attn_lib the mathematics imports only itself, and private names stay within their module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MATHEMATICS = {
 
 
 def imported(path: Path) -> set[tuple[str, str]]:
-    """Return what a file imports from attn_lib anywhere, as pairs of a module and a name."""
+    """Return all imports of a file from attn_lib, as pairs of a module and a name."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -27,21 +27,21 @@ def imported(path: Path) -> set[tuple[str, str]]:
     return {(module, name) for module, name in found if module.partition(".")[0] == "attn_lib"}
 
 
-def test_the_mathematics_imports_nothing_but_itself():
+def test_the_mathematics_imports_only_itself():
     allowed = {f"attn_lib.{module}" for module in MATHEMATICS}
     for module in MATHEMATICS:
         used = {source for source, _ in imported(PACKAGE / f"{module}.py")}
         assert used <= allowed, module
 
 
-def test_no_module_imports_a_private_name_of_another():
+def test_no_module_imports_private_names_of_another():
     files = list(PACKAGE.rglob("*.py"))
     pairs = [(path, *pair) for path in files for pair in imported(path)]
     assert len(pairs) > len(files)
     private = [
         (str(path), module, name)
         for path, module, name in pairs
-        # A private module's own names are for its neighbours, and so is the module.
+        # A private module may be used by the modules in its folder, and so may its names.
         if name.startswith("_") and not (PACKAGE.parent / module.replace(".", "/")).is_dir()
     ]
     assert private == []

@@ -53,7 +53,7 @@ def test_a_window_of_three_keys_as_figure_1_of_mistral_draws_it():
     ]
 
 
-def test_every_sequence_may_have_its_own_offset():
+def test_each_sequence_may_have_a_different_offset():
     offsets = np.array([[0, -1, 4], [2, 2, 7]], dtype=np.int8)
     mask = sliding_window_mask(4, 6, 1, 2, offset=offsets)
     assert mask.shape == (2, 3, 4, 6)
@@ -61,7 +61,7 @@ def test_every_sequence_may_have_its_own_offset():
         np.testing.assert_array_equal(mask[index], sliding_window_mask(4, 6, 1, 2, offset=offset))
 
 
-def test_a_limit_too_large_to_matter_is_no_limit():
+def test_a_very_large_limit_has_no_effect():
     largest = np.iinfo(np.int64).max
     assert sliding_window_mask(3, 5, largest, largest).all()
 
@@ -72,7 +72,7 @@ def test_a_window_of_nothing_is_empty(n_q, n_k):
     assert sliding_window_mask(n_q, n_k, None, None).shape == (n_q, n_k)
 
 
-def test_a_mask_of_what_is_blocked_is_turned_round_and_kept():
+def test_a_blocking_mask_is_inverted_into_a_new_array():
     blocked = np.array([[True, False, False], [False, False, True]])
     assert allowed_from_blocked(blocked).tolist() == [[False, True, True], [True, True, False]]
     assert blocked.tolist() == [[True, False, False], [False, False, True]]
@@ -89,7 +89,7 @@ def test_an_additive_mask_is_float64_by_default():
     assert additive_mask([True]).dtype == np.float64
 
 
-def test_padding_hides_keys_and_speaks_to_every_query_alike():
+def test_padding_hides_the_same_keys_from_every_query():
     mask = padding_mask([2, 0, 3], n_k=3)
     assert mask.shape == (3, 1, 3)
     assert mask[:, 0].astype(int).tolist() == [[1, 1, 0], [0, 0, 0], [1, 1, 1]]

@@ -8,7 +8,7 @@ H, N_Q, N_K, D_MODEL, D_CONTEXT, D_K, D_V, D_OUT = 4, 3, 5, 6, 8, 7, 2, 9
 
 
 def inputs(*batch, d_context=D_CONTEXT, dtype=np.float64):
-    """x, the context, and the four matrices."""
+    """Return x, the context and the four weight matrices."""
     rng = np.random.default_rng(31)
     shapes = (
         (*batch, N_Q, D_MODEL),
@@ -22,9 +22,9 @@ def inputs(*batch, d_context=D_CONTEXT, dtype=np.float64):
 
 
 def by_loops(x, context, w_q, w_k, w_v, w_o, allowed=None, scale=None):
-    """The definition, one head and one query at a time, for two-dimensional inputs.
+    """Compute the definition one head and one query at a time, for two-dimensional inputs.
 
-    Concat(heads) @ w_o is the sum over heads of the head times its rows of w_o.
+    Concat(heads) @ w_o equals the sum over heads of the head times its rows of w_o.
     """
     output = np.zeros((len(x), w_o.shape[1]))
     d_k, d_v = w_k.shape[1] // H, w_v.shape[1] // H
@@ -85,9 +85,9 @@ def test_causal_follows_the_alignment(alignment):
     np.testing.assert_allclose(output, expected, rtol=1e-10)
 
 
-# A batch as large as the number of heads: a mask laid on the wrong axis would fit.
+# With batch = H, a mask broadcast along the wrong axis would raise no error.
 @pytest.mark.parametrize("batch", [2, H])
-def test_a_padding_mask_hides_its_own_sequence_from_every_head(batch):
+def test_a_padding_mask_applies_to_all_heads_of_one_sequence(batch):
     x, context, *matrices = inputs(batch)
     lengths = np.array([3, 5, 2, 4])[:batch]
     mask = padding_mask(lengths, N_K)
@@ -97,7 +97,7 @@ def test_a_padding_mask_hides_its_own_sequence_from_every_head(batch):
         np.testing.assert_allclose(output[i], expected, rtol=1e-10)
 
 
-def test_one_context_serves_all_sequences():
+def test_one_context_is_shared_by_all_sequences():
     x, context, *matrices = inputs(2)
     allowed = causal_mask(N_Q, N_K)
     output = multi_head_attention(x, *matrices, n_heads=H, context=context[0], mask=allowed)
@@ -106,7 +106,7 @@ def test_one_context_serves_all_sequences():
         np.testing.assert_allclose(output[i], expected, rtol=1e-10)
 
 
-def test_moving_positions_moves_the_output_with_them():
+def test_permuting_positions_permutes_the_output():
     x, context, *matrices = inputs(2, d_context=D_MODEL)
     order = [2, 0, 1]
     output = multi_head_attention(x, *matrices, n_heads=H)
@@ -148,10 +148,10 @@ def test_trace_holds_every_step_in_the_type_of_the_inputs(dtype):
     np.testing.assert_allclose(output[1], exact, rtol=tolerance, atol=2 * tolerance)
 
 
-def test_half_precision_adds_up_in_single():
+def test_half_precision_is_accumulated_in_single():
     width = 4096
     x = np.full((1, width), 16, np.float16)
-    context = np.concatenate([x, -x])  # projections of ±65536; float16 ends at 65504
+    context = np.concatenate([x, -x])  # projections of ±65536, beyond float16's maximum of 65504
     w_q, w_v = np.ones((width, 1), np.float16), np.eye(width, 1, dtype=np.float16)
     w_o = np.ones((1, 1), np.float16)
     output = multi_head_attention(x, w_q, w_q, w_v, w_o, n_heads=1, context=context)

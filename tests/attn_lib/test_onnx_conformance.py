@@ -1,6 +1,6 @@
-"""The cases that the ONNX project ships for its operator Attention, put to attn_lib.
+"""attn_lib passes the test cases that the ONNX project ships for its operator Attention.
 
-Neither the inputs nor the expected outputs were written here.
+Both the inputs and the expected outputs come from ONNX.
 """
 
 from functools import partial
@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-# onnx's collect_testcases runs the generators of every operator: 17 s, and their warnings.
+# onnx's collect_testcases would run the generators of every operator, with warnings, for 17 s.
 from onnx.backend.test.case import node as onnx_cases
 from onnx.backend.test.case.node.attention import Attention
 
@@ -21,12 +21,12 @@ from attn_lib.streaming import BlockSizes, stream
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
 OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
 
-# Each case also comes expanded: the same numbers, simpler operators in place of Attention.
+# ONNX also ships each case expanded: the same numbers, with simpler operators instead of Attention.
 CASES = [c for c in onnx_cases._NodeTestCases if c.model.graph.node[0].op_type == "Attention"]
 
 
 def onnx_attention(node, arrays, **options):
-    """Return {name: array} with the outputs that an ONNX node Attention asks for."""
+    """Return the outputs that an ONNX Attention node requests, as {name: array}."""
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
     arrays = iter(arrays)
     given = {name: next(arrays) for name, used in zip(INPUTS, node.input, strict=False) if used}
@@ -62,7 +62,7 @@ def onnx_attention(node, arrays, **options):
 
 
 def masking(n_q, n_k, given, attributes):
-    """Return the arguments of attn_lib that mask as the node does."""
+    """Return arguments for attn_lib that mask as the node does."""
     left, right = (attributes.get(side, -1) for side in ("left_window_size", "right_window_size"))
     left, right = (None if size == -1 else size for size in (left, right))
     is_causal = bool(attributes.get("is_causal"))
@@ -118,8 +118,8 @@ def asked_for(node):
 
 
 # ONNX's reference rounds to the type of the inputs after every step; attn_lib computes in
-# float32 or better and rounds once. The largest differences seen, in units of eps * (1 + |x|),
-# are 1.3 in float32 and 0.34 in the 16-bit types. Three times as much is allowed.
+# float32 or better and rounds once. The largest differences observed, in units of
+# eps * (1 + |x|), are 1.3 in float32 and 0.34 in the 16-bit types. Three times that is allowed.
 TOLERANCE = {
     np.dtype(np.float32): 4 * 2.0**-23,
     np.dtype(np.float16): 2.0**-10,
@@ -128,7 +128,7 @@ TOLERANCE = {
 
 
 def runs():
-    """Every case by the dense form; by the streaming one where no scores are asked for."""
+    """Yield each case for the dense form, and for the streaming form if it requests no scores."""
     for case in CASES:
         yield pytest.param(case, "dense", id=f"{case.name}-dense")
         if "qk_matmul_output" not in asked_for(case.model.graph.node[0]):
@@ -136,8 +136,8 @@ def runs():
 
 
 @pytest.mark.parametrize(("case", "method"), [*runs()])
-def test_the_numbers_are_those_of_onnx(case, method, monkeypatch):
-    # The cases are small; only blocks smaller still give the streaming form several to merge.
+def test_outputs_match_onnx(case, method, monkeypatch):
+    # The cases are small, so blocks must be very small for the streaming form to merge several.
     in_small_blocks = partial(stream, blocks=BlockSizes(queries=3, keys=2))
     monkeypatch.setattr("attn_lib.attention.stream", in_small_blocks)
     node = case.model.graph.node[0]
@@ -155,6 +155,6 @@ def test_the_numbers_are_those_of_onnx(case, method, monkeypatch):
         )
 
 
-def test_no_case_is_left_out():
+def test_all_cases_are_run():
     generators = [name for name in vars(Attention) if name.startswith("export")]
     assert len(CASES) == len(generators) >= 93

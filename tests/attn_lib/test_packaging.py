@@ -1,4 +1,4 @@
-"""The package as others get it: what the wheel holds, what an installation brings, the lock."""
+"""The package as users get it: the contents of the wheel, what pip installs, and the lock."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def packages_in(python: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def empty_environment(tmp_path_factory) -> Path:
-    """The Python of an environment with pip alone, on a machine that reaches a registry."""
+    """The Python of a new environment that has only pip; skipped without a package registry."""
     folder = tmp_path_factory.mktemp("empty")
     venv.create(folder, with_pip=True, symlinks=True)
     python = folder / "bin" / "python"
@@ -70,13 +70,13 @@ def empty_environment(tmp_path_factory) -> Path:
     return python
 
 
-def test_installation_brings_numpy_and_nothing_else(empty_environment, root, tmp_path):
+def test_installing_attn_lib_adds_only_numpy(empty_environment, root, tmp_path):
     before = packages_in(empty_environment)
     installed = run_pip(empty_environment, "install", root)
     assert installed.returncode == 0, installed.stderr
     assert packages_in(empty_environment) - before == {"attn-lib", "numpy"}
 
-    # Isolated and elsewhere, so that only what was installed can be imported.
+    # In isolated mode and another folder, so that only installed packages can be imported.
     used = subprocess.run(
         [empty_environment, "-I", "-W", "error", "-c", USE_THE_LIBRARY],
         cwd=tmp_path,
@@ -85,10 +85,12 @@ def test_installation_brings_numpy_and_nothing_else(empty_environment, root, tmp
         check=False,
     )
     assert used.returncode == 0, used.stderr
-    assert used.stdout.strip() == "", "attn_lib imported what only figures and widgets need"
+    assert used.stdout.strip() == "", (
+        "attn_lib imported packages that only figures and widgets need"
+    )
 
 
-def test_wheel_holds_attn_lib_and_nothing_else(root, tmp_path):
+def test_the_wheel_contains_only_attn_lib(root, tmp_path):
     built = run_pip(
         Path(sys.executable),
         *("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", tmp_path, root),
@@ -106,14 +108,14 @@ def test_wheel_holds_attn_lib_and_nothing_else(root, tmp_path):
 
 @pytest.fixture(scope="module")
 def lock(root) -> list[Requirement]:
-    """The pins of requirements.txt; a package may have one for each range of Python."""
+    """The pins in requirements.txt; a package may have different pins for different Pythons."""
     text = (root / "requirements.txt").read_text(encoding="utf-8")
     return [Requirement(line) for line in text.splitlines() if re.match(r"\w", line)]
 
 
 @pytest.fixture(scope="module")
 def wanted(root) -> list[Requirement]:
-    """What pyproject.toml asks for, with every extra, less attn_lib itself."""
+    """The requirements in pyproject.toml with all extras, without attn_lib."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lists = [project["dependencies"], *project["optional-dependencies"].values()]
     requirements = [Requirement(text) for listed in lists for text in listed]
@@ -145,7 +147,7 @@ def test_lock_pins_one_version_in_the_range_of_pyproject(lock, wanted, python):
         assert exact.version in requirement.specifier, f"{requirement}, locked at {exact.version}"
 
 
-def test_lock_tells_how_it_is_made(root):
+def test_the_lock_states_the_command_that_made_it(root):
     header = (root / "requirements.txt").read_text(encoding="utf-8").splitlines()[1]
     assert header.removeprefix("#").strip() == LOCK_COMMAND
     stated = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tasks on all cores: what becomes of threads, of BLAS and of errors."""
+"""Running tasks on all cores: threads, BLAS limits and errors."""
 
 import multiprocessing
 import os
@@ -15,7 +15,7 @@ from attn_lib._parallel import run_on_all_cores
 
 @pytest.fixture
 def two_cores(monkeypatch):
-    """Two tasks at once, on threads of this test's own."""
+    """Run two tasks at a time, on threads that only this test uses."""
     pytest.importorskip("threadpoolctl")
     monkeypatch.setattr(_parallel, "_cores", lambda: 2)
     monkeypatch.setattr(_parallel, "_pool", None)
@@ -25,7 +25,7 @@ def two_cores(monkeypatch):
 
 
 def threads_of_two_tasks():
-    """Run two tasks that wait for each other, and return their threads."""
+    """Run two tasks that wait for each other and return their threads."""
     both_here = threading.Barrier(2, timeout=30)
     threads = []
 
@@ -85,7 +85,7 @@ def test_without_threadpoolctl_the_tasks_run_in_turn(monkeypatch):
     assert threads == [threading.current_thread()] * 3
 
 
-def test_cores_where_the_system_does_not_say_which_are_ours(monkeypatch):
+def test_core_count_without_cpu_affinity(monkeypatch):
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 5)
     assert _parallel._cores() == 5
@@ -100,7 +100,7 @@ def test_threads_are_kept(two_cores):
     assert threading.current_thread() in first
 
 
-def test_a_task_may_have_tasks(two_cores):
+def test_tasks_can_be_nested(two_cores):
     found = np.zeros((2, 3))
 
     def outer(i):
@@ -111,7 +111,7 @@ def test_a_task_may_have_tasks(two_cores):
 
     run_on_all_cores(outer, range(2))
     assert found.tolist() == [[0, 1, 2], [10, 11, 12]]
-    assert len(threads_of_two_tasks()) == 2  # the tasks after it are at the outside again
+    assert len(threads_of_two_tasks()) == 2  # later tasks do not count as nested
 
 
 def test_an_error_on_another_thread_is_raised_and_ends_the_tasks(two_cores):
@@ -133,7 +133,7 @@ def test_an_error_on_another_thread_is_raised_and_ends_the_tasks(two_cores):
     assert len(threads_of_two_tasks()) == 2
 
 
-def test_where_no_thread_can_be_started_the_tasks_run_in_turn(two_cores, monkeypatch):
+def test_if_no_thread_can_be_started_the_tasks_run_in_turn(two_cores, monkeypatch):
     def refuse(self):
         raise RuntimeError("can't start new thread")
 
@@ -145,7 +145,7 @@ def test_where_no_thread_can_be_started_the_tasks_run_in_turn(two_cores, monkeyp
     assert len(threads_of_two_tasks()) == 2
 
 
-def test_a_profile_function_does_not_stay_with_the_threads(two_cores):
+def test_threads_do_not_keep_a_profile_function(two_cores):
     seen = []
     threading.setprofile(lambda *_: seen.append(threading.current_thread()))
     try:
@@ -158,9 +158,9 @@ def test_a_profile_function_does_not_stay_with_the_threads(two_cores):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="This system has no fork.")
-def test_a_forked_process_has_threads_of_its_own(two_cores):
+def test_a_forked_process_starts_new_threads(two_cores):
     threads_of_two_tasks()
-    with _parallel._one_at_a_time:  # as another thread might, when the process is forked
+    with _parallel._one_at_a_time:  # as another thread might do at the moment of the fork
         child = multiprocessing.get_context("fork").Process(target=threads_of_two_tasks)
         child.start()
     child.join(60)
@@ -172,7 +172,7 @@ def test_a_forked_process_has_threads_of_its_own(two_cores):
     assert len(threads_of_two_tasks()) == 2
 
 
-def test_the_interpreter_ends_while_threads_are_kept():
+def test_kept_threads_do_not_block_interpreter_exit():
     program = """
 import atexit
 from attn_lib import _parallel

@@ -1,4 +1,4 @@
-"""What must hold for any sizes and numbers, not only for those of the other tests."""
+"""Properties that must hold for any sizes and numbers, tested on generated inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Problem(NamedTuple):
     k: np.ndarray  # (..., n_k, d_k)
     v: np.ndarray  # (..., n_k, d_v)
     mask: np.ndarray  # (n_q, n_k), True where allowed
-    rng: np.random.Generator  # for whatever else the test draws
+    rng: np.random.Generator  # for further random draws of the test
 
     @property
     def qkv(self):
@@ -47,14 +47,14 @@ def problems(draw, dtypes=(np.float64,), scales=(0.1, 1.0, 10.0), lengths=sizes)
 
 
 def additive(q, k, v, **options):
-    """Additive attention with some hidden layer that fits."""
+    """Compute additive attention with a random hidden layer of fitting shape."""
     rng = np.random.default_rng(51)
     weights = (rng.normal(size=shape) for shape in ((q.shape[-1], 7), (k.shape[-1], 7), 7))
     return additive_attention(q, k, v, *(w.astype(q.dtype) for w in weights), **options)
 
 
 def multi_head(q, k, v, **options):
-    """Multi-head attention of three heads from q to the vectors (k, v)."""
+    """Compute multi-head attention with three heads from q to the vectors (k, v)."""
     context = np.concatenate([k, v], axis=-1)
     rng = np.random.default_rng(52)
     shapes = ((q.shape[-1], 21), (context.shape[-1], 21), (context.shape[-1], 6), (6, 5))
@@ -95,7 +95,7 @@ def test_rows_of_weights_sum_to_one_or_are_zero(attend, problem):
 @each_attention
 @any_property
 @given(problems())
-def test_the_order_of_keys_and_queries_carries_no_meaning(attend, problem):
+def test_permuting_keys_or_queries_is_equivariant(attend, problem):
     q, k, v, mask, rng = problem
     queries, keys = (rng.permutation(n) for n in mask.shape)
     output = attend(q, k, v, mask=mask)
@@ -164,7 +164,7 @@ def test_blocks_of_any_size_give_the_dense_numbers(problem, blocks, kind, causal
         *inputs, scale=scale, softcap=softcap, mask=mask, causal_offset=offset, blocks=blocks
     )
     assert streamed.dtype == trace.output.dtype
-    # A score's rounding error, about eps times the score, is a weight's relative error.
+    # The rounding error of a score, about eps times the score, is the relative error of its weight.
     error = np.finfo(streamed.dtype).eps * (1 + np.abs(trace.scaled).max())
     tolerance = 8 * error * np.abs(inputs[2]).max()
     np.testing.assert_allclose(streamed, trace.output, rtol=0, atol=tolerance)
@@ -218,7 +218,7 @@ ON_INPUTS = {
 @pytest.mark.parametrize("function", ON_INPUTS.values(), ids=ON_INPUTS)
 @any_property
 @given(problems(dtypes=DTYPES, scales=(1.0,)), st.sampled_from(sorted(LAYOUTS)))
-def test_inputs_of_any_layout_are_read_and_left_alone(function, problem, layout):
+def test_inputs_of_any_memory_layout_work_and_stay_unchanged(function, problem, layout):
     originals = [*problem.qkv, problem.mask]
     expected = function(*originals)
     given_ = [LAYOUTS[layout](a) for a in originals]
@@ -237,14 +237,14 @@ half = st.floats(-65504, 65504, width=16)
 
 @any_property
 @given(st.tuples(sizes, sizes, sizes, sizes), st.data())
-def test_any_finite_float16_gives_a_mean_of_the_values(shape, data):
+def test_for_any_finite_float16_the_output_lies_between_the_values(shape, data):
     n_q, n_k, d_k, d_v = shape
     q, k, v = (
         data.draw(arrays.arrays(np.float16, size, elements=half))
         for size in ((n_q, d_k), (n_k, d_k), (n_k, d_v))
     )
     output = scaled_dot_product_attention(q, k, v)
-    assert (output >= v.min(0)).all()  # rounding keeps the order, so it cannot cross a value
+    assert (output >= v.min(0)).all()  # rounding is monotonic, so it cannot pass a value
     assert (output <= v.max(0)).all()
     np.testing.assert_allclose(softmax(v, axis=0).sum(0, dtype=float), 1, atol=6e-3)
 

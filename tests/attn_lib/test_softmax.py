@@ -90,7 +90,7 @@ SCORES = np.random.default_rng(8).normal(size=(3, 5), scale=3)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
-def test_log_sum_exp_is_what_its_name_says(axis):
+def test_log_sum_exp_matches_its_definition(axis):
     lines = SCORES.T if axis == 0 else SCORES
     expected = [math.log(sum(math.exp(score) for score in line)) for line in lines]
     np.testing.assert_allclose(log_sum_exp(SCORES, axis=axis), expected, rtol=1e-14)
@@ -113,15 +113,15 @@ def test_log_softmax_is_the_logarithm_of_the_weights(axis):
     np.testing.assert_allclose(log_softmax(SCORES, axis), np.log(softmax(SCORES, axis)), rtol=1e-13)
 
 
-def test_log_softmax_keeps_what_the_weight_loses():
+def test_log_softmax_stays_exact_where_the_weight_underflows():
     assert softmax([0.0, 2000.0])[0] == 0
     assert log_softmax([0.0, 2000.0]).tolist() == [-2000.0, 0.0]
-    # Where the scores are large, log_sum_exp is rounded to 1e-12; the difference is not.
+    # With large scores log_sum_exp is rounded to 1e-12, but log_softmax must not be.
     far = log_softmax(np.array([1.0, 3.0]) + 2.0**14)
     np.testing.assert_allclose(far, log_softmax([1.0, 3.0]), rtol=1e-15)
 
 
-def test_logarithms_where_nothing_may_be_chosen():
+def test_logarithms_of_an_empty_row():
     scores = [[-np.inf, -np.inf], [0.0, -np.inf]]
     assert log_sum_exp(scores).tolist() == [-np.inf, 0.0]
     assert log_softmax(scores).tolist() == [[-np.inf, -np.inf], [0.0, -np.inf]]
@@ -147,7 +147,7 @@ def test_jacobian_by_its_definition():
             assert softmax_jacobian(w)[i, j] == pytest.approx(expected, rel=1e-14)
 
 
-def test_norm_is_that_of_the_matrix():
+def test_norm_is_the_norm_of_the_jacobian():
     weights = softmax(np.random.default_rng(4).normal(size=(2, 3, 7), scale=4))
     expected = np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1))
     assert expected.shape == (2, 3)
@@ -177,7 +177,7 @@ def test_norm_stays_exact_near_a_single_weight(dtype, exponent, largest_first):
     np.testing.assert_allclose(softmax_jacobian_norm(weights), expected, rtol=rtol)
 
 
-def test_no_weights_no_derivative():
+def test_zero_weights_have_a_zero_derivative():
     weights = np.zeros((3, 5))
     assert not softmax_jacobian(weights).any()
     assert softmax_jacobian_norm(weights).tolist() == [0.0] * 3
@@ -219,7 +219,7 @@ def test_half_precision_is_summed_in_single():
         (["a"], TypeError, "weights: expected real numbers"),
     ],
 )
-def test_what_cannot_be_weights_is_refused(function, weights, error, message):
+def test_invalid_weights_are_rejected(function, weights, error, message):
     with pytest.raises(error, match=message):
         function(weights)
 
@@ -256,7 +256,7 @@ class TestBackward:
             expected = softmax_backward(weights[j], grad_weights[i, 0])
             np.testing.assert_allclose(given[i, j], expected, rtol=1e-14)
 
-    def test_a_row_without_weights_passes_nothing_on(self):
+    def test_a_row_of_zero_weights_has_zero_gradient(self):
         assert softmax_backward([[0, 0], [0.5, 0.5]], [3, 1]).tolist() == [[0, 0], [0.5, -0.5]]
 
     def test_float16_is_computed_in_float32(self):

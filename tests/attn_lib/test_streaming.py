@@ -10,10 +10,10 @@ BLOCK_SIZES = [BlockSizes(4, 3), BlockSizes(23, 5), BlockSizes(5, 31), BlockSize
 
 
 @pytest.fixture(autouse=True, params=["bound on the scores", "running maximum"])
-def way_to_stay_in_range(request, monkeypatch):
-    """Let short sequences take both ways."""
+def bound_or_running_maximum(request, monkeypatch):
+    """Run every test with both ways to avoid overflow, even for short sequences."""
     fewest = 1 if request.param == "bound on the scores" else 10**9
-    monkeypatch.setattr("attn_lib.streaming.FEWEST_QUERIES_FOR_A_BOUND", fewest)
+    monkeypatch.setattr("attn_lib.streaming.MIN_QUERIES_FOR_A_BOUND", fewest)
 
 
 def inputs(*batch, n_q=N_Q, n_k=N_K, dtype=np.float64, seed=17):
@@ -23,7 +23,7 @@ def inputs(*batch, n_q=N_Q, n_k=N_K, dtype=np.float64, seed=17):
 
 
 def both_forms(q, k, v, blocks=BLOCKS, **options):
-    """The output of the dense form and of the streaming one."""
+    """Return the outputs of the dense and the streaming form."""
     dense = scaled_dot_product_attention(q, k, v, method="dense", **options)
     options.setdefault("scale", q.shape[-1] ** -0.5)
     if options.pop("is_causal", False):
@@ -59,7 +59,7 @@ def test_gives_the_dense_numbers_for_any_block_sizes(blocks, options):
 
 @pytest.mark.parametrize(("n_q", "n_k"), [(31, 23), (1, 31), (40, 3)])
 @pytest.mark.parametrize("alignment", ["top-left", "bottom-right"])
-def test_causal_blocks_end_where_the_mask_does(n_q, n_k, alignment):
+def test_causal_blocks_follow_the_alignment(n_q, n_k, alignment):
     q, k, v = inputs(2, n_q=n_q, n_k=n_k)
     dense, streamed = both_forms(
         q, k, v, BlockSizes(4, 3), is_causal=True, causal_alignment=alignment
@@ -69,11 +69,11 @@ def test_causal_blocks_end_where_the_mask_does(n_q, n_k, alignment):
         assert streamed[:, : n_q - n_k].tolist() == np.zeros((2, n_q - n_k, D_V)).tolist()
 
 
-def test_scores_far_beyond_what_exp_can_take():
+def test_scores_far_beyond_the_range_of_exp():
     q, k, v = inputs(2, dtype=np.float32)
     dense, streamed = both_forms(100 * q, 100 * k, v, BlockSizes(4, 3))
     np.testing.assert_allclose(streamed, dense, rtol=2e-5, atol=1e-6)
-    # Every query far from every key: without the running maximum all exponentials are 0.
+    # Every score is very negative, so without the running maximum all exponentials would be 0.
     dense, streamed = both_forms(100 + q, -100 + k, v, BlockSizes(4, 3))
     np.testing.assert_allclose(streamed, dense, rtol=3e-3)
     assert np.abs(streamed).min() > 0
@@ -112,7 +112,7 @@ def test_minus_infinity_in_a_float_mask_beats_an_infinite_score():
     k[2] = np.inf
     mask = np.zeros((N_Q, N_K))
     mask[:, 2] = -np.inf
-    with np.errstate(invalid="ignore"):  # inf · 0 within the product of q and k
+    with np.errstate(invalid="ignore"):  # the product of q and k contains inf · 0
         dense, streamed = both_forms(np.abs(q), k, v, BlockSizes(4, 3), mask=mask)
     kept = np.delete(k, 2, axis=0), np.delete(v, 2, axis=0)
     expected = scaled_dot_product_attention(np.abs(q), *kept)
@@ -144,7 +144,7 @@ def test_short_sequences_share_a_block_and_long_ones_do_not(dtype):
             np.testing.assert_allclose(streamed, dense, rtol=tolerance, atol=tolerance)
 
 
-def test_no_call_sees_the_memory_of_another():
+def test_calls_do_not_share_output_memory():
     first, second = inputs(3, seed=1), inputs(3, n_q=N_Q - 4, n_k=N_K - 6, seed=2)
     before = both_forms(*first)[1]
     kept = before.copy()
@@ -172,7 +172,7 @@ def test_grouped_queries_and_half_precision_through_the_public_function():
     np.testing.assert_allclose(streamed, dense, rtol=2e-3, atol=1e-4)
 
 
-def test_inputs_are_left_alone():
+def test_the_inputs_are_not_changed():
     arrays = inputs(2)
     copies = [array.copy() for array in arrays]
     for array in arrays:
@@ -187,7 +187,7 @@ def test_a_mask_shared_by_all_heads_is_not_copied_for_each():
     q, k, v = inputs(16, n_q=n, n_k=n, dtype=np.float32)
     mask = causal_mask(n, n)
     per_head = n * n  # bytes of one head's mask
-    stream(q, k, v, scale=1.0)  # what threads keep is there before it is measured
+    stream(q, k, v, scale=1.0)  # allocate the memory that threads keep before measuring
     extra = peak_extra_bytes(lambda: stream(q, k, v, scale=1.0, mask=mask))
     without = peak_extra_bytes(lambda: stream(q, k, v, scale=1.0))
     assert extra - without < 4 * per_head
@@ -205,7 +205,7 @@ def test_memory_grows_with_n_and_not_with_its_square():
 
 @pytest.fixture
 def forms_taken(monkeypatch):
-    """A list that notes each call of the streaming form."""
+    """A list to which each call of the streaming form adds an entry."""
     taken = []
 
     def noting(*arguments, **options):
@@ -237,6 +237,6 @@ def test_large_inputs_stream_and_small_ones_do_not(forms_taken):
         ({"softcap": float("nan")}, "softcap: expected a positive number, got nan"),
     ],
 )
-def test_options_that_do_not_exist(options, message):
+def test_unknown_options_are_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         scaled_dot_product_attention(*inputs(), **options)

@@ -1,4 +1,4 @@
-"""Queries learn to find their keys by the gradients that calculus gives, and no others."""
+"""Queries learn to find their keys with gradients that equal the derivatives of the loss."""
 
 import math
 
@@ -23,7 +23,7 @@ def start(seed):
 
 
 def loss_of(qk, scale, loss):
-    """Sum the loss over the queries, in loops."""
+    """Return the loss summed over the queries, computed in loops."""
     q, k = qk
     total = 0.0
     for i in range(N):
@@ -38,7 +38,7 @@ def loss_of(qk, scale, loss):
 
 @pytest.mark.parametrize("loss", ["squared", "cross-entropy"])
 @pytest.mark.parametrize("scale", [None, 0.3])
-def test_a_step_goes_down_the_gradient(loss, scale):
+def test_a_step_follows_the_negative_gradient(loss, scale):
     rates, seeds = [0.5, 2.0], [3, 8, 4]
     run = train_lookup(rates, seeds, n=N, d_k=D_K, scale=scale, steps=1, loss=loss)
     c = D_K**-0.5 if scale is None else scale
@@ -54,7 +54,7 @@ def test_a_step_goes_down_the_gradient(loss, scale):
             np.testing.assert_allclose(run.losses[i, j], losses, rtol=1e-6)
 
 
-def test_a_scale_is_a_smaller_start_and_a_smaller_rate():
+def test_a_scale_equals_a_smaller_start_and_learning_rate():
     c, rate, steps = 0.2, 3.0, 25
     q, k = math.sqrt(c) * start(6)
     losses = []
@@ -68,7 +68,7 @@ def test_a_scale_is_a_smaller_start_and_a_smaller_rate():
     assert losses[-1] < losses[0] / 2
 
 
-def test_last_digits_do_not_decide_a_chaotic_run(monkeypatch):
+def test_rounding_errors_do_not_change_a_chaotic_run(monkeypatch):
     def train():
         return train_lookup([0.125], [2, 6, 10], scale=1.0).losses
 
@@ -82,13 +82,13 @@ def test_last_digits_do_not_decide_a_chaotic_run(monkeypatch):
     np.testing.assert_allclose(train(), expected, rtol=1e-12)
 
 
-def test_a_query_has_found_its_key_where_that_weight_is_the_largest():
+def test_a_query_has_found_its_key_if_that_weight_is_the_largest():
     weights = np.array([[[[0.6, 0.4], [0.7, 0.3]]]])
     run = Training(np.array([1.0]), np.zeros((1, 1, 3)), weights)
     assert run.found.tolist() == [[[True, False]]]
 
 
-def test_what_cannot_be_trained_is_named():
+def test_invalid_arguments_are_explained():
     with pytest.raises(ValueError, match=r"positive rates, got \[1.0, 0.0\]"):
         train_lookup([1.0, 0.0], [0])
     with pytest.raises(ValueError, match="\"cross-entropy\", got 'hinge'"):

@@ -1,4 +1,4 @@
-"""What the tests of the book share: tiny books, and pages that are watched while they run."""
+"""Fixtures for tests of the book: tiny books, and pages whose errors and requests are recorded."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practi
 
 @pytest.fixture(scope="session")
 def tiny_book(root, tmp_path_factory):
-    """Make a book of one page with the course's own _config.yml, extensions and assets.
+    """A function that makes a book of one page of fixtures/ and returns its folder.
 
-    Returns a function of the page's name in fixtures/, which gives the book's folder.
+    The book has the course's _config.yml, extensions and assets.
     """
 
     def make(page: str) -> Path:
@@ -48,7 +48,7 @@ def tiny_book(root, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def build_tiny_book(tiny_book, jupyter_book, tmp_path_factory):
-    """Make a tiny book and build it into a folder outside of it."""
+    """A function that makes a tiny book and builds it into another folder."""
 
     def build(page: str, *options: str):
         return jupyter_book(tiny_book(page), tmp_path_factory.mktemp(f"{page}-built"), *options)
@@ -57,7 +57,7 @@ def build_tiny_book(tiny_book, jupyter_book, tmp_path_factory):
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serve a folder without a line in the log for each request."""
+    """Serve a folder without logging each request."""
 
     def log_message(self, *args):
         pass
@@ -81,7 +81,7 @@ def _is_local(address: str) -> bool:
 
 
 class WatchedPage:
-    """A page of which every error and every request is noted."""
+    """A browser page that records every error and every request."""
 
     def __init__(self, page):
         self.page = page
@@ -107,19 +107,19 @@ class WatchedPage:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def open(self, address: str):
-        """Load the address and wait until its formulas stand; return the response."""
+        """Load the address, wait until its formulas are typeset and return the response."""
         response = self.page.goto(address, wait_until="load")
         self.page.evaluate("window.MathJax?.startup?.promise")
-        # The theme and scroll.js act once the formulas have changed the layout.
+        # The theme and scroll.js run after the formulas have changed the layout.
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
         return response
 
     def theme(self) -> str:
-        """Which of its two themes the page shows."""
+        """Return the theme that the page shows, "light" or "dark"."""
         return self.page.evaluate("document.documentElement.dataset.theme")
 
     def formulas_not_set(self) -> list[str]:
-        """Formulas that MathJax left alone or could not read."""
+        """Return the formulas that MathJax did not typeset or could not parse."""
         left = self.page.evaluate(
             "[...document.querySelectorAll('.math')]"
             ".filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)"
@@ -128,14 +128,14 @@ class WatchedPage:
         return left + self.page.locator(wrong).all_inner_texts()
 
     def overflow(self) -> int:
-        """How many pixels the page is wider than the window."""
+        """Return by how many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
     def axe(self, *, without: str | None = None, exclude: Sequence[str] = ()) -> list[str]:
-        """What the accessibility checker finds, a line an element.
+        """Return the violations that the accessibility checker finds, one line per element.
 
-        By all rules, or by all `without` one; on all of the page, or without the elements that
-        the selectors of `exclude` take.
+        It applies all rules, or all except `without`. Elements that match a selector in `exclude`
+        are not checked.
         """
         return self._checked(
             json.dumps({"exclude": [[selector] for selector in exclude]}),
@@ -144,7 +144,7 @@ class WatchedPage:
         )
 
     def contrast(self) -> list[str]:
-        """What it finds of contrast, on a text for each look that texts of the page have."""
+        """Return the contrast violations, checked on one text of each style on the page."""
         return self._checked(
             f"{{include: ({LOOKS})()}}", runOnly={"type": "rule", "values": ["color-contrast"]}
         )
@@ -152,7 +152,7 @@ class WatchedPage:
     def _checked(self, where: str, **options: object) -> list[str]:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
-        # Without preload axe does not fetch the style sheets, which file:// refuses.
+        # With preload, axe would fetch the style sheets, which file:// does not allow.
         found = self.page.evaluate(
             f"""options => axe.run({where}, {{
                  preload: false, resultTypes: ["violations"], ...options,
@@ -168,7 +168,7 @@ class WatchedPage:
 
 @pytest.fixture(scope="module")
 def browser_context(chromium):
-    """A function of the options that gives one context for each kind, so pages share a cache."""
+    """A function that returns a context with given options; equal options share one context."""
     contexts = {}
 
     def get(**options):
@@ -190,7 +190,7 @@ def browser_context(chromium):
 
 @pytest.fixture
 def watch(browser_context):
-    """Open a watched page: a function of the colour scheme, the width and further options."""
+    """A function that opens a watched page with a colour scheme, a width and further options."""
     pages = []
 
     def open_page(theme: str = "light", width: int = 1280, **options) -> WatchedPage:

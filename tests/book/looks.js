@@ -1,6 +1,6 @@
-// A text for each look on a page: what decides its contrast is the same for all texts of a look.
-// Text in a box that is laid over others counts by itself, since more than its own style shows
-// behind it. What only screen readers get of a formula has no look.
+// Returns one element for each look on a page. Texts with the same look have the same properties
+// that affect contrast. A positioned box may overlap other elements, so each such box has looks of
+// its own. Parts of formulas that only screen readers get are skipped.
 () => {
   const backdrops = new Map([[null, ""]]);
   const isNothing = (style) =>

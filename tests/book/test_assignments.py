@@ -1,4 +1,4 @@
-"""What the pages say about the exercises is what the exercises say about themselves."""
+"""What the pages say about the exercises matches the exercises' notebooks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TABLE = """# Sums
 
 @pytest.fixture(scope="module")
 def main_of(built_book):
-    """The main part of a page, by the page's name."""
+    """A function that returns the main part of a page by its name."""
 
     def read(page):
         html = (built_book / "book" / f"{page}.html").read_text(encoding="utf-8")
@@ -79,13 +79,13 @@ def test_a_table_is_read():
         ("| 20 | 5 |", "| 20 | 6 |", "expected the sums 20 and 5 in the last row, got 20 and 6"),
     ],
 )
-def test_a_table_that_is_not_as_expected_is_told(old, new, message):
+def test_an_invalid_table_is_reported(old, new, message):
     assert old in TABLE
     with pytest.raises(OverviewError, match=f"^sums: {message}"):
         overview("sums", TABLE.replace(old, new))
 
 
-def test_a_missing_notebook_is_told(tmp_path):
+def test_a_missing_notebook_is_reported(tmp_path):
     with pytest.raises(OverviewError, match=r"expected the notebook sums\.ipynb, found none"):
         read_overview(path_of(tmp_path, "sums"))
 
@@ -113,14 +113,14 @@ def test_examples():
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
-def test_every_assignment_is_there_and_says_what_it_asks_for(name):
+def test_every_exercise_begins_with_its_tasks(name):
     found = read_overview(path_of(ROOT, name))
     assert len(found.tasks) >= 5
     assert all(5 <= task.minutes <= 15 for task in found.tasks)
     assert len({task.name for task in found.tasks}) == len(found.tasks)
 
 
-def test_no_assignment_is_forgotten():
+def test_all_assignments_are_listed_here():
     assert {path.name for path in (ROOT / "exercises").iterdir()} == set(ASSIGNMENTS)
 
 
@@ -128,7 +128,7 @@ def test_no_assignment_is_forgotten():
     ("page", "section", "name"),
     [*((chapter, "exercise", chapter) for chapter in CHAPTERS), ("how-to-use", "the-quiz", "quiz")],
 )
-def test_a_page_tells_what_its_exercise_asks_for(main_of, page, section, name):
+def test_a_page_lists_the_tasks_of_its_exercise(main_of, page, section, name):
     found = read_overview(path_of(ROOT, name))
     part = main_of(page).find("section", id=section)
     text = " ".join(part.get_text().split())
@@ -145,7 +145,7 @@ def test_a_page_tells_what_its_exercise_asks_for(main_of, page, section, name):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_the_exercise_stands_before_the_summary(chapter):
+def test_the_exercise_comes_before_the_summary(chapter):
     source = (ROOT / "book" / f"{chapter}.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)$", source, re.MULTILINE)
     assert headings[-2:] == ["Exercise", "Summary"]

@@ -1,4 +1,4 @@
-"""The book builds without a warning, and what must not be published fails the build."""
+"""The book builds without a warning, and content that must not be published fails the build."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_page_that_must_not_be_published_fails_the_build(build_tiny_book, page
     assert build.status == 1
     for message in messages:
         assert message in build.output
-    # The message is about this page, and nothing else is wrong with the book.
+    # The messages are the only ones, and they are about this page.
     reports = re.findall(r"^.*(?:WARNING|ERROR): .*$", build.output, re.MULTILINE)
     assert len(reports) == len(messages), reports
 
@@ -84,7 +84,7 @@ def test_a_change_of_the_library_executes_the_pages_again(
     assert build.status == 0, build.tail()
     assert "Executed index.md" in build.output
     assert "two static" in (build.html / "book" / "index.html").read_text(encoding="utf-8")
-    # What takes time off a rebuild was used again.
+    # The cache of compiled templates was reused.
     assert compiled_templates(build) == compiled
 
 
@@ -95,14 +95,14 @@ def compiled_templates(build):
 
 @pytest.fixture
 def library(tmp_path):
-    """A library with one module and a lock."""
+    """A library of one module with a lock."""
     (tmp_path / "attn_lib").mkdir()
     (tmp_path / "attn_lib" / "softmax.py").write_text("a = 1", encoding="utf-8")
     (tmp_path / "requirements.txt").write_text("numpy==2.4.6", encoding="utf-8")
     return tmp_path
 
 
-def test_the_hash_of_a_library_does_not_change_by_itself(library):
+def test_the_hash_of_an_unchanged_library_is_stable(library):
     before = library_hash(library)
     (library / "attn_lib" / "softmax.pyc").write_bytes(b"compiled")
     (library / "README.md").write_text("other", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_every_page_is_in_the_table_of_contents(root):
     assert sorted(listed) == sorted(written)
 
 
-def test_no_heading_holds_a_formula(root):
+def test_no_heading_contains_a_formula(root):
     # The sidebar shows a heading's formula as raw TeX.
     headings = []
     for page in (root / "book").glob("*.md"):

@@ -1,4 +1,4 @@
-"""What the pages say in figures is what attn_lib computes."""
+"""The numbers on the pages equal those that attn_lib computes."""
 
 import re
 
@@ -35,8 +35,8 @@ WITHOUT_DECIMALS = [
     "softmax-saturation",
     "variance-growth",
 ]
-# Decimals typed into prose, and what they have to equal when rounded alike. Everything else
-# comes from a cell by `glue`.
+# Decimals typed into prose, with the values that they must equal when rounded to the same number
+# of digits. All other decimals come from a cell by `glue`.
 TYPED_DECIMALS = {
     "dot-products": {
         "0.005": 0.5 * 10.0**-2,  # half a unit of the second digit
@@ -44,16 +44,16 @@ TYPED_DECIMALS = {
         "0.8": TRACE.weights[0, 1] * V[1, 1],
     },
     "interview": {
-        "0.5": 1 / 2,  # a score and a weight, both chosen
+        "0.5": 1 / 2,  # a score and a weight, both chosen freely
         "0.25": 1 / 4,
     },
     "masking": {
-        "0.5": 1 / 2,  # a score, chosen
+        "0.5": 1 / 2,  # a freely chosen score
         "2.7": np.e,
     },
     **{page: {} for page in WITHOUT_DECIMALS},
 }
-# Not quantities: the section of a paper, the version of a model or a program.
+# Names with a decimal point, not quantities: sections of papers, versions of models and programs.
 NAMES = {"section 3.2.1", "section 3.4", "Llama 3.1", "Python 3.11"}
 
 
@@ -69,16 +69,16 @@ def prose(root, page):
     return re.sub("|".join(map(re.escape, NAMES)), "", source, flags=re.IGNORECASE)
 
 
-def test_no_page_is_left_out(root):
+def test_every_page_is_listed_here(root):
     pages = {path.stem for path in (root / "book").glob("*.md")}
     assert pages == TYPED_DECIMALS.keys()
     claims = {path.stem for path in (root / "tests" / "book" / "claims").glob("test_*.py")}
-    # The first chapter's worked example stands below.
+    # The worked example of the first chapter is tested below.
     assert {f"test_{page.replace('-', '_')}" for page in CHAPTERS[1:]} <= claims
 
 
 @pytest.mark.parametrize("page", TYPED_DECIMALS)
-def test_every_decimal_typed_into_prose_is_one_we_recompute(root, page):
+def test_every_typed_decimal_is_recomputed(root, page):
     expected = TYPED_DECIMALS[page]
     assert set(re.findall(r"\d+\.\d+", prose(root, page))) == set(expected)
     for typed, value in expected.items():
@@ -99,7 +99,7 @@ def test_the_worked_example_is_printed_exactly_and_rounded(built_book):
     assert "elsewhere with the output [8.81, 0.89]" in text
 
 
-def test_the_table_of_mistakes_shows_what_each_gives(built_book):
+def test_the_table_of_mistakes_shows_each_result(built_book):
     page = built_book / "book" / "dot-products.html"
     tables = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table")
     rows = [

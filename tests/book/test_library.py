@@ -1,4 +1,4 @@
-"""The reference of attn_lib lacks nothing that is public."""
+"""The reference of attn_lib describes every public name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bs4 import BeautifulSoup
 
 import attn_lib
 
-#: Modules whose public names are imported from attn_lib itself.
+#: Modules whose public names users import directly from attn_lib.
 INNER = {
     "attn_lib.attention",
     "attn_lib.additive",
@@ -23,7 +23,7 @@ INNER = {
 
 @pytest.fixture(scope="module")
 def documented(built_book):
-    """The description of each name on the page."""
+    """The descriptions on the page, by name."""
     html = (built_book / "book" / "library.html").read_text(encoding="utf-8")
     main = BeautifulSoup(html, "html.parser").find("main")
     return {
@@ -33,7 +33,7 @@ def documented(built_book):
 
 
 def public_names() -> list[str]:
-    """Return every public function and class by the name it is imported under."""
+    """Return the import names of all public functions and classes."""
     found = [f"attn_lib.{name}" for name in attn_lib.__all__]
     for module in pkgutil.iter_modules(attn_lib.__path__, "attn_lib."):
         short = module.name.removeprefix("attn_lib.")
@@ -54,7 +54,7 @@ def test_every_public_name_is_described(documented, name):
     assert len(documented[name].split()) >= 3
 
 
-def test_a_description_says_what_goes_in_and_what_comes_out(documented):
+def test_a_description_has_parameters_and_returns(documented):
     text = documented["attn_lib.scaled_dot_product_attention"]
     for word in ("Parameters", "mask", "causal_alignment", "Returns", "Raises", "Examples"):
         assert word in text

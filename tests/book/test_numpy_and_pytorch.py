@@ -1,6 +1,6 @@
 """The page `numpy-and-pytorch`: both columns of its tables give the same values.
 
-The NumPy column always runs. The PyTorch column runs where PyTorch is installed
+The NumPy column always runs. The PyTorch column runs only if PyTorch is installed
 (``pip install torch``, the CPU build).
 """
 
@@ -24,7 +24,7 @@ CELL = rf"^```\{{code-cell\}} ipython3\n(?::tags: .*\n)?{LINES}"
 CELLS = re.findall(CELL, TEXT, re.MULTILINE)
 #: A cell and the PyTorch block right below it. The first pair sets up the names.
 SETUP, *PAIRS = re.findall(rf"{CELL}\n```python\n{LINES}", TEXT, re.MULTILINE)
-#: What to do, in NumPy, in PyTorch: the rows with code in both columns.
+#: The table rows with code in both columns: (task, NumPy code, PyTorch code).
 ROWS = re.findall(r"^\| (.+?) \| `([^`]+)` \| `([^`]+)` \|$", TEXT, re.MULTILINE)
 VERBS = [row for row in ROWS if row[0] in ("compare", "scale", "normalise", "mix")]
 CALLS = [row for row in ROWS if row not in VERBS and not row[1].startswith("method=")]
@@ -47,30 +47,30 @@ def run(source: str, names: dict) -> dict:
 
 
 def arrays() -> dict:
-    """Return the names of the left side."""
+    """Return the arrays that the NumPy code uses, by name."""
     return run(SETUP[0], {})
 
 
 def tensors() -> dict:
-    """Return the names of the right side, made from the left ones, as the page does."""
+    """Return the tensors that the PyTorch code uses, made from the arrays as on the page."""
     return run(SETUP[1], arrays())
 
 
 @cache
 def page() -> dict:
-    """Return what the cells of the page leave behind."""
+    """Return the names that the cells of the page define."""
     return run("\n".join(CELLS), {})
 
 
 def assert_same(left, right) -> None:
-    """Check shape, kind of type and values; NaN is never the same."""
+    """Assert that shape, kind of dtype and values are equal; NaN never is."""
     right = right.detach().numpy()
     assert np.shape(left) == right.shape
     assert np.asarray(left).dtype == right.dtype
     np.testing.assert_allclose(left, right, rtol=1e-10, atol=1e-12, equal_nan=False)
 
 
-def test_the_page_has_something_to_compare():
+def test_the_page_has_code_to_compare():
     assert len(VERBS) == 4
     assert len(CALLS) >= 35
     assert len(PAIRS) == 3
@@ -101,7 +101,7 @@ def test_a_cell_and_the_block_below_it_give_the_same(number, torch):
     """Compare every name that both assign."""
     cell, block = PAIRS[number]
     left, right = run(cell, arrays()), tensors()
-    # The block begins where the cell does, and turns the new arrays into tensors itself.
+    # The block starts with the same names as the cell, and converts new arrays to tensors itself.
     right |= {name: value for name, value in left.items() if name not in right}
     before = dict(right)
     run(block, right)
@@ -112,7 +112,7 @@ def test_a_cell_and_the_block_below_it_give_the_same(number, torch):
         assert_same(left[name], right[name])
 
 
-def test_what_is_refused_here_and_there(torch):
+def test_errors_of_numpy_and_pytorch(torch):
     names = tensors()
     left = arrays()
     for call in (
@@ -158,7 +158,7 @@ def test_same_word_different_meaning(torch):
 
 
 def nothing_to_attend_to(torch) -> dict[str, object]:
-    """Return what PyTorch gives for each line of the page's table."""
+    """Return PyTorch's result for each row of the page's table."""
     names = tensors() | {"torch": torch}
     sdpa, q, k, v, x = (names[name] for name in ("sdpa", "q", "k", "v", "x"))
     none = torch.zeros(3, 5, dtype=torch.bool)
@@ -194,7 +194,7 @@ def test_rows_with_nothing_to_attend_to_in_pytorch(torch):
     assert seen == {given: there for given, _, there in page()["nothing"]}
 
 
-def test_rows_with_nothing_to_attend_to_here():
+def test_rows_with_nothing_to_attend_to_in_attn_lib():
     here = [ours for _, ours, _ in page()["nothing"]]
     assert here == ["0", "0", "as unmasked", "mean", "0", "−∞", "−∞", "0", "0", "0"]
 
@@ -221,13 +221,13 @@ def test_number_types_in_pytorch(torch):
     assert [type_of(call) for call in calls] == [there for *_, there in page()["types"]]
 
 
-def test_number_types_here():
+def test_number_types_in_attn_lib():
     here = [ours for _, ours, _ in page()["types"]]
     assert here == ["float64"] * 4 + ["float16", "float32", "float64"]
     assert (np.ones(2, np.float32) / 64**0.5).dtype == np.float32
 
 
-def test_the_flash_kernel_of_a_cpu_wants_equal_widths(torch):
+def test_the_flash_kernel_on_cpu_needs_equal_widths(torch):
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     names = tensors()

@@ -1,4 +1,4 @@
-"""Every page of the built book, opened in Chromium as a reader opens it."""
+"""Every page of the built book works in Chromium."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ for chapter in TOC["chapters"]:
 CHAPTERS = [f"{name}.html" for name in FILES]
 PAGES = [*CHAPTERS, "search.html"]
 
-#: Where a page shows one pattern again and again, the first is looked at: the reference's entries,
-#: and the grids and code of the museum, whose first room is looked at whole.
+#: Repeated elements that the accessibility checker skips: all entries of the reference but the
+#: first, and the grids and code of all rooms of the museum but the first.
 ROOMS = [name for name in CHAPTERS if name.startswith("book/museum-")]
 REPEATED = {
     "book/library.html": ["dl.py:nth-of-type(n+2)"],
@@ -42,7 +42,7 @@ for_each_chapter = pytest.mark.parametrize("name", CHAPTERS)
 
 @pytest.fixture
 def address(built_book, request):
-    """A function of origin and page."""
+    """A function that returns the address of a page for an origin, file or server."""
 
     def make(origin: str, name: str) -> str:
         if origin == "file":
@@ -60,16 +60,16 @@ def test_a_page_opens_cleanly_in_light_and_dark(watch, address, name, width):
     assert watched.theme() == "light"
     assert watched.overflow() <= 0
     assert watched.formulas_not_set() == []
-    # Nothing has other colours on a phone.
+    # Colours do not depend on the width, so they are checked at one width only.
     repeated = REPEATED.get(name, [])
     if width == 1280:
         assert watched.axe(exclude=repeated) == []
     else:
         assert watched.axe(without="color-contrast", exclude=repeated) == []
 
-    # The page follows the reader's system without being loaded again. Its colours change and
-    # nothing else, so the checker need look at the contrast alone, where all is in sight, and
-    # once for each look: what lies before what was seen in the light.
+    # The page follows the system's colour scheme without being loaded again. Only its colours
+    # change, so only the contrast is checked again, once for each style; overlapping elements were
+    # found in light mode.
     watched.page.emulate_media(color_scheme="dark")
     watched.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     assert watched.overflow() <= 0
@@ -78,7 +78,7 @@ def test_a_page_opens_cleanly_in_light_and_dark(watch, address, name, width):
     assert watched.problems == []
 
 
-def test_a_page_opened_in_the_dark_is_dark(watch, address):
+def test_a_page_opened_in_dark_mode_is_dark(watch, address):
     watched = watch("dark")
     watched.open(address("file", "book/orientation.html"))
     assert watched.theme() == "dark"
@@ -90,7 +90,7 @@ def test_a_page_opened_in_the_dark_is_dark(watch, address):
     ("button", "navigation"),
     [("Toggle primary sidebar", "Main"), ("Toggle secondary sidebar", "Contents")],
 )
-def test_the_menus_of_a_phone_open(watch, address, button, navigation):
+def test_the_menus_open_on_a_phone(watch, address, button, navigation):
     watched = watch(width=375)
     watched.open(address("file", "book/orientation.html"))
     page = watched.page
@@ -103,10 +103,10 @@ def test_the_menus_of_a_phone_open(watch, address, button, navigation):
 
 
 @for_each_page
-def test_a_page_works_from_a_server_by_keyboard(watch, address, name, built_book):
+def test_a_served_page_works_by_keyboard(watch, address, name, built_book):
     watched = watch()
     served = watched.open(address("http", name))
-    # The same document as from file://, so what holds there of colours and widths holds here.
+    # The document is the same as from file://, so colours and widths need not be checked again.
     assert served.body() == (built_book / name).read_bytes()
     assert watched.formulas_not_set() == []
     for slider in watched.page.locator(".attn-explore input[type=range]").all():
@@ -117,7 +117,7 @@ def test_a_page_works_from_a_server_by_keyboard(watch, address, name, built_book
 
 
 def move(slider) -> None:
-    """Move a slider by one step; picture, text and the value shown have to follow."""
+    """Move a slider by one step; its picture, text and displayed value must change."""
     figure = slider.locator("xpath=ancestor::figure")
     state = (
         "figure => [figure.querySelector('img').src, figure.querySelector('figcaption').innerText]"
@@ -137,7 +137,7 @@ def move(slider) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_SLIDERS)
-def test_a_track_stays_where_it_is_while_its_slider_moves(watch, address, name):
+def test_a_slider_track_does_not_move_with_its_slider(watch, address, name):
     watched = watch()
     watched.open(address("file", name))
     sliders = watched.page.locator(".attn-explore input[type=range]").all()
@@ -159,7 +159,7 @@ def test_a_track_stays_where_it_is_while_its_slider_moves(watch, address, name):
 
 
 def answer_every_option(quiz) -> None:
-    """Choose each option of a quiz in turn; each has to be explained, one as right."""
+    """Choose each option of a quiz in turn; each must be explained, and one must be right."""
     options = quiz.locator("input[type=radio]")
     verdicts = []
     for i in range(options.count()):
@@ -173,7 +173,7 @@ def answer_every_option(quiz) -> None:
 
 
 def test_the_book_has_sliders_and_quizzes(watch, address):
-    # Without this the test above could pass by looking at nothing.
+    # Otherwise the test above could pass without finding any slider or quiz.
     watched = watch()
     watched.open(address("file", "book/dot-products.html"))
     assert watched.page.locator(".attn-explore input[type=range]").count() >= 1
@@ -205,7 +205,7 @@ def test_the_search_finds_a_chapter(watch, address, origin):
 
 
 @pytest.mark.parametrize("origin", ["file", "http"])
-def test_the_front_door_leads_to_the_welcome_page(watch, address, origin):
+def test_the_index_redirects_to_the_welcome_page(watch, address, origin):
     watched = watch()
     watched.page.goto(address(origin, "index.html"))
     watched.page.wait_for_url("**/book/index.html")
@@ -224,7 +224,7 @@ def test_the_theme_button_changes_the_theme(watch, address):
 
 
 @pytest.mark.parametrize("name", ["book/index.html", "book/orientation.html", "search.html"])
-def test_a_page_has_one_search_box_and_no_button_without_use(watch, address, name):
+def test_a_page_has_one_search_box_and_no_useless_button(watch, address, name):
     watched = watch()
     watched.open(address("file", name))
     page = watched.page
@@ -243,7 +243,7 @@ def test_a_page_has_one_search_box_and_no_button_without_use(watch, address, nam
 
 @pytest.fixture(scope="module")
 def anchors(built_book):
-    """The ids of every page."""
+    """The ids on each page."""
     return {
         page.relative_to(built_book).as_posix(): {
             attributes["id"]
@@ -251,12 +251,12 @@ def anchors(built_book):
             if "id" in attributes
         }
         for page in built_book.rglob("*.html")
-        # The theme leaves templates of its own there.
+        # _static contains the theme's HTML templates.
         if page.relative_to(built_book).parts[0] != "_static"
     }
 
 
-def test_links_within_the_book_lead_somewhere(built_book, anchors):
+def test_links_within_the_book_are_not_dead(built_book, anchors):
     base = "https://book.invalid/"
     dead, followed = [], 0
     for page in anchors:
@@ -281,7 +281,7 @@ def test_the_section_that_explains_a_mistake_exists(anchors, mistake):
     assert anchor in anchors[f"book/{page}.html"]
 
 
-def test_no_id_stands_twice_on_a_page(built_book):
+def test_ids_on_a_page_are_unique(built_book):
     for page in (built_book / name for name in PAGES):
         ids = [
             attributes["id"]
@@ -299,8 +299,8 @@ def test_no_formula_shows_its_source(built_book, name):
     assert "$" not in page.get_text()
 
 
-def test_every_page_of_the_book_is_one_that_is_opened_here(built_book):
-    # `index.html` only leads to the welcome page.
+def test_every_page_of_the_book_is_tested_here(built_book):
+    # `index.html` only redirects to the welcome page.
     assert set(page_sizes.pages(built_book)) == {*PAGES, "index.html"}
 
 
@@ -310,7 +310,7 @@ def test_no_page_is_heavier_than_the_limit(built_book, name):
     assert size.own <= page_sizes.LIMIT, size
 
 
-def test_the_watch_notices_errors_and_other_hosts(watch, tmp_path):
+def test_watched_page_records_errors_and_other_hosts(watch, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(
         "<meta charset=utf-8><div style='width: 5000px'>wide</div><img src=missing.png>"

@@ -1,4 +1,4 @@
-"""The quiz directive: what it refuses, what it writes, how a reader uses it."""
+"""The quiz directive: its errors, its output, and its use by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -37,10 +37,13 @@ def quiz_address(build_tiny_book):
         ("no-explanation", "expected an explanation below option B, got none"),
         ("no-mark", "at the start of option B, got 'that'"),
         ("Not An Id", "expected an id of lower-case words joined by hyphens"),
-        ("twice", "expected an id that no other quiz has, got one that stands on page book/index"),
+        (
+            "twice",
+            "expected an id that no other quiz has, got one that is already on page book/index",
+        ),
     ],
 )
-def test_a_mistake_in_a_quiz_is_reported_in_words(bad_build, identifier, message):
+def test_a_mistake_in_a_quiz_is_explained(bad_build, identifier, message):
     reports = re.findall(
         rf"index\.md:\d+: WARNING: quiz {identifier}: (.*)$", bad_build.output, re.MULTILINE
     )
@@ -65,7 +68,7 @@ def test_other_builders_write_paragraphs(build_tiny_book):
     assert lines[lines.index("B: Right.") + 1] == "Row i compares query i with every key."
 
 
-def test_the_question_names_the_group_and_each_option_its_button(watch, quiz_address):
+def test_the_group_and_its_buttons_have_accessible_names(watch, quiz_address):
     watched = watch()
     watched.open(quiz_address)
     group = watched.page.get_by_role("group", name="What is the shape of scores")
@@ -121,7 +124,7 @@ def test_a_check_without_an_answer_asks_for_one(watch, quiz_address):
     assert not watched.page.locator(f"{QUIZ} details").is_visible()
 
 
-def test_another_choice_takes_the_verdict_away(watch, quiz_address):
+def test_another_choice_removes_the_verdict(watch, quiz_address):
     watched = watch()
     watched.open(quiz_address)
     options = watched.page.locator(f"{QUIZ} input")
@@ -131,7 +134,7 @@ def test_another_choice_takes_the_verdict_away(watch, quiz_address):
     assert watched.page.locator(f"{QUIZ} [role=status]").inner_text() == ""
 
 
-def test_without_javascript_a_fold_holds_answer_and_explanations(watch, quiz_address):
+def test_without_javascript_a_collapsible_block_has_the_answers(watch, quiz_address):
     page = watch(java_script_enabled=False).page
     page.goto(quiz_address)
     assert not page.locator(f"{QUIZ} button").is_visible()
@@ -168,7 +171,7 @@ def test_the_keyboard_scrolls_a_wide_formula(watch, quiz_address):
     )
 
 
-def test_a_formula_that_fits_is_no_stop_for_the_keyboard(watch, quiz_address):
+def test_a_formula_that_fits_is_not_focusable(watch, quiz_address):
     watched = watch(width=2400)
     watched.open(quiz_address)
     formula = watched.page.locator('mjx-container[display="true"]')

@@ -1,4 +1,4 @@
-"""Each chapter says how long it takes to read, and says what it counted."""
+"""Each chapter states its reading time and the number of words and cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_words_and_cells_are_counted():
     page += nodes.comment("", "left out")
     page += nodes.container("", nodes.paragraph("", "output of a cell"), nb_element="cell_code")
     page += nodes.container("", nodes.paragraph("", "inside a box"))
-    # Two words, don't, count, a formula; inside, a, box.
+    # The words: Two, words, don't, count, the formula; inside, a, box.
     assert count(page) == (8, 1)
 
 
@@ -38,7 +38,7 @@ def test_minutes_are_rounded_up_to_five(words, cells, expected):
     assert minutes(words, cells) == expected
 
 
-def test_the_line():
+def test_the_statement_on_the_page():
     assert statement(1234, 1) == "About 10 minutes to read: 1\u00a0234 words and 1 cell."
 
 
@@ -55,7 +55,7 @@ def test_all_chapters_are_timed(root):
 
 
 @pytest.mark.parametrize("page", TIMED)
-def test_the_time_stands_under_the_title_and_fits_the_page(built_book, page):
+def test_the_time_is_below_the_title_and_matches_the_page(built_book, page):
     html = (built_book / "book" / f"{page}.html").read_text(encoding="utf-8")
     main = BeautifulSoup(html, "html.parser").find("article")
     line = main.find("h1").find_next_sibling()
@@ -63,8 +63,8 @@ def test_the_time_stands_under_the_title_and_fits_the_page(built_book, page):
     stated_words, stated_cells = int(words.replace("\u00a0", "")), int(cells)
     assert int(time) == minutes(stated_words, stated_cells)
 
-    # What a reader sees: a cell with code or a result is counted, its words are not. Names of
-    # papers and of other sections, and computed numbers, come in after the count.
+    # The visible page: cells are counted, but not the words in them. Citations, references to
+    # other sections and computed numbers are inserted after counting.
     assert len(main.select("div.cell")) == stated_cells
     for part in main.select("div.cell, pre, div.math, script, style, a.headerlink"):
         part.decompose()

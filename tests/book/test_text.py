@@ -1,4 +1,4 @@
-"""Spelling, prose and vocabulary of everything that readers see."""
+"""Spelling, prose and vocabulary of all texts for readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXTS = [*PAGES, *sorted(ROOT.glob("*.md"))]
 
 for_each_text = pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
 
-# Ways to write a term that this course writes otherwise, and how.
+# Variants of a term that this course does not use, with the form that it uses.
 VARIANTS = {
     r"\b[Kk][Vv][ -]?cache\w*": "key/value cache",
     r"\b[Ss]oft[- ][Mm]ax\w*|\bSoftMax\w*": "softmax",
@@ -43,14 +43,14 @@ VARIANTS = {
 
 
 def glossary_terms() -> list[str]:
-    """Return the terms of the glossary in its order."""
+    """Return the terms in the order of the glossary."""
     text = (ROOT / "book" / "glossary.md").read_text(encoding="utf-8")
     inner = re.search(r"^:::\{glossary\}\n(.*?)^:::", text, re.MULTILINE | re.DOTALL)[1]
     return re.findall(r"^(\S.*)$", inner, re.MULTILINE)
 
 
-def spellings_with_other_joints(term: str) -> str:
-    """Return a pattern of the ways to join a term's parts that the glossary does not use."""
+def other_hyphenations(term: str) -> str:
+    """Return a pattern for the term with other hyphens or spaces than in the glossary."""
     parts = "[-/ ]?".join(re.split(r"[-/]", term))
     return rf"\b(?i:(?!{re.escape(term)}){parts})\b"
 
@@ -72,18 +72,16 @@ def test_a_misspelt_word_is_found(tmp_path):
 
 
 @for_each_text
-def test_prose_has_none_of_the_faults_that_are_looked_for(path):
+def test_prose_passes_the_checks(path):
     text = path.read_text(encoding="utf-8")
     assert list(prose.findings(path.relative_to(ROOT), text, prose.settings())) == []
 
 
 @for_each_text
-def test_a_term_is_written_in_one_way(path):
+def test_a_term_is_always_written_the_same_way(path):
     text = prose.prose(path.read_text(encoding="utf-8"))
     forms = VARIANTS | {
-        spellings_with_other_joints(term): term
-        for term in glossary_terms()
-        if re.search(r"[-/]", term)
+        other_hyphenations(term): term for term in glossary_terms() if re.search(r"[-/]", term)
     }
     found = [
         f"{match.group()!r}: write {right!r}"
@@ -108,8 +106,8 @@ def test_a_term_is_written_in_one_way(path):
         ),
     ],
 )
-def test_other_joints_of_a_term_are_noticed(term, others, fitting):
-    pattern = spellings_with_other_joints(term)
+def test_other_hyphenations_of_a_term_are_noticed(term, others, fitting):
+    pattern = other_hyphenations(term)
     assert [text for text in others if not re.search(pattern, text)] == []
     assert [text for text in fitting if re.search(pattern, text)] == []
 
@@ -125,15 +123,15 @@ def test_other_forms_of_a_term_are_noticed(text):
     assert [pattern for pattern in VARIANTS if re.search(pattern, text)] != []
 
 
-def test_the_glossary_is_sorted_and_names_each_term_once():
+def test_the_glossary_is_sorted_without_duplicates():
     terms = glossary_terms()
     assert len(terms) > 50
     assert len({term.casefold() for term in terms}) == len(terms)
     assert terms == sorted(terms, key=lambda term: term.casefold().replace("_", ""))
 
 
-def test_no_text_names_what_is_missing():
-    # Words that stand for text which somebody still has to write.
+def test_no_text_contains_placeholders():
+    # Placeholders for text that is still to be written.
     placeholder = re.compile(r"\b(?:TODO|FIXME|TBD|XXX|lorem ipsum|coming soon)\b", re.IGNORECASE)
     for path in TEXTS:
         assert placeholder.findall(path.read_text(encoding="utf-8")) == [], path.name

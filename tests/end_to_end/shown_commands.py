@@ -1,4 +1,4 @@
-"""The commands that a page shows to its readers, and a copy of the course to run them in."""
+"""Find the commands that a page shows, and make a copy of the course to run them in."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: What begins a command where a sentence names one in `inline code`.
+#: Programs by which `inline code` is recognised as a command.
 PROGRAMS = (
     "apt-get", "compare50", "cp", "dask", "git", "jupyter", "jupyter-lab", "make", "mkdir",
     "nbgrader", "pip", "python", "source", "sudo", "unzip", "uv",
 )  # fmt: skip
 IN_THE_COURSE = (".venv/bin/", ".ci/", "tools/")
 
-#: What make makes.
+#: Files and folders that make creates.
 MADE = (".venv", "_build", "_class", "dist")
-#: Who commits the copy.
+#: The git author of the copy's commit.
 AUTHOR = ("-c", "user.name=Course", "-c", "user.email=course@localhost")
 
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -31,17 +31,17 @@ _COMMENT = re.compile(r"(?:^|\s+)#(?=\s|$).*")
 class Shown:
     """One command on a page."""
 
-    page: str  #: its path in the course
+    page: str  #: path of the page in the course
     line: int
     section: str
-    command: str  #: in one line, without comments
+    command: str  #: the command in one line, without comments
 
     def __str__(self) -> str:
         return f"{self.page}:{self.line} {self.command}"
 
 
 def shown_commands(root: Path, page: str) -> list[Shown]:
-    """Return the commands of a page in their order: those of ``sh`` blocks and of sentences."""
+    """Return the commands in ``sh`` blocks and in sentences of a page, in order."""
     text = (root / page).read_text(encoding="utf-8")
     return [Shown(page, *found) for found in _commands(text)]
 
@@ -50,7 +50,7 @@ def _commands(text: str) -> Iterator[tuple[int, str, str]]:
     section, fence, begun = "", None, ""
     for number, line in enumerate(text.splitlines(), start=1):
         if fence is None and (opened := re.match(r"\s*(```+|~~~+|:::+)(\S*)", line)):
-            # What stands in a ::: block is text.
+            # The content of a ::: block is ordinary text.
             fence = opened.groups() if opened[1][0] != ":" else None
         elif fence is None:
             if heading := re.match(r"#+ (.*)", line):
@@ -70,7 +70,7 @@ def _commands(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def is_command(code: str) -> bool:
-    """Tell whether inline code is a command and not a name, a path or an expression."""
+    """Tell whether inline code is a command rather than a name, a path or an expression."""
     words = code.split()
     while words and re.match(r"[A-Z_]+=", words[0]):
         del words[0]
@@ -80,7 +80,7 @@ def is_command(code: str) -> bool:
 
 
 def copy_of_course(root: Path, folder: Path) -> Path:
-    """Copy the course as it stands, without what make and graders have made, as a clone of git.
+    """Copy the course's source files with uncommitted changes into a new git repository.
 
     The copy's environment has the programs of this one and is marked as ready, so that no make
     target installs anything.
@@ -106,7 +106,7 @@ def copy_of_course(root: Path, folder: Path) -> Path:
 
 
 def _source_files(root: Path) -> list[str]:
-    """Return the course's files, those included that are not committed yet."""
+    """Return the course's source files, including uncommitted ones."""
     if not (root / ".git").exists():  # unpacked from an archive
         paths = [path.relative_to(root) for path in root.rglob("*")]
         return [str(path) for path in paths if path.parts[0] not in MADE]
@@ -123,7 +123,7 @@ def _source_files(root: Path) -> list[str]:
 def run_in(
     folder: Path, command: Sequence[str | Path], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess:
-    """Run a command as a reader does, with nobody at the keyboard; its output is in one piece."""
+    """Run a command as a reader does, with empty standard input and both outputs merged."""
     return subprocess.run(
         command,
         cwd=folder,
@@ -138,7 +138,7 @@ def run_in(
 
 
 def without_make(**more: str) -> dict[str, str]:
-    """Return this process's environment without what a `make test` hands on to its tests."""
+    """Return this process's environment without the variables set by `make test`."""
     handed_on = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON", "PYTEST", "PORT"}
     kept = {name: value for name, value in os.environ.items() if name not in handed_on}
     return kept | more

@@ -1,4 +1,4 @@
-"""The commands of the Makefile: listed, documented, and failing when a step of theirs fails."""
+"""The Makefile's targets are listed and documented, and fail if one of their steps fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.end_to_end.shown_commands import without_make
 
 @pytest.fixture(scope="module")
 def targets(root) -> set[str]:
-    """Every target of the Makefile that is a command."""
+    """All phony targets of the Makefile."""
     text = (root / "Makefile").read_text(encoding="utf-8")
     return set(re.findall(r"^\.PHONY: (\S+)$", text, re.MULTILINE))
 
@@ -39,7 +39,7 @@ def test_help_lists_every_target_and_is_the_default(root, targets):
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
-def test_commands_named_for_readers_exist(root, targets, page):
+def test_commands_mentioned_in_texts_exist(root, targets, page):
     text = (root / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     code = "\n".join(blocks) + "\n".join(re.findall(r"`([^`\n]+)`", text))
@@ -52,7 +52,7 @@ def test_commands_named_for_readers_exist(root, targets, page):
 
 @pytest.fixture
 def project(root, tmp_path):
-    """The course's commands on a project of one page, with an environment that is ready."""
+    """A project of one page with the course's Makefile and tools and a ready environment."""
     shutil.copy(root / "Makefile", tmp_path)
     shutil.copytree(root / "tools", tmp_path / "tools")
     write_script(tmp_path / "tools" / "environment", "exit 0")
@@ -80,7 +80,7 @@ def test_a_book_that_does_not_build_fails_make_each_time(project):
     assert make(project, "book").returncode == 0
 
 
-def test_the_book_is_built_strictly_and_from_nothing(project):
+def test_the_book_is_built_strictly_and_from_scratch(project):
     builder = project / ".venv" / "bin" / "jupyter-book"
     write_script(
         builder, 'echo "$*"; ls -A _build; mkdir _build/html; touch _build/html/index.html'
@@ -93,7 +93,7 @@ def test_the_book_is_built_strictly_and_from_nothing(project):
     assert make(project, "book").stdout == "_build: up to date.\n"
 
 
-def test_no_test_that_ran_is_a_failure(project):
+def test_collecting_no_tests_is_a_failure(project):
     (project / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
     tested = make(project, "test")
     assert "no tests ran" in tested.stdout
@@ -118,7 +118,7 @@ def test_a_missing_environment_stops_every_command_that_needs_it(project, target
         assert stopped.stdout == "", target
 
 
-def test_clean_removes_what_make_makes_and_nothing_else(project):
+def test_clean_removes_only_what_make_has_made(project):
     for name in ("_build", "_class", "dist", "submitted", "exercises"):
         (project / name).mkdir()
     made = {".venv", "_build", "_class", "dist"}

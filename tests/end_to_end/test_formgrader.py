@@ -1,4 +1,4 @@
-"""nbgrader's formgrader on a class that this course's grader has graded, in a real browser."""
+"""nbgrader's formgrader shows a class graded by this course's grader, in a real browser."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tests.end_to_end.test_jupyterlab import PATIENCE, free_port, wait_until_it_
 
 ASSIGNMENT = "dot-products"
 STUDENTS = ("divides-by-d-k", "full-marks-loops", "half-done")
-NEW = "rounds-midway"  # handed in, not graded yet
+NEW = "rounds-midway"  # submitted, not graded yet
 
-#: In one learner's answer in words. On formgrader's page a script has the rights of whoever
-#: grades: it could run code on the server.
+#: Appended to one learner's written answer. On formgrader's page a script would have the
+#: instructor's rights and could run code on the server.
 HOSTILE = "divides-by-d-k"
 ACTIVE = """
 
@@ -35,8 +35,8 @@ ACTIVE = """
 [click](javascript:document.body.dataset.taken='by-a-link')
 """
 
-#: In a text cell of the same learner, above the tests. As it stands, it lies over the window
-#: unseen, and a click on it gives all points for the tests named in it.
+#: In a text cell of the same learner, above the tests. Without a sanitiser, it would cover the
+#: window invisibly, and a click on it would give full marks for the tests named in it.
 NAMED = """<div class="nbgrader_cell">
 <span id="softmax-tests"></span><span id="attention-tests"></span>
 <a class="full-credit modal-backdrop fade" href="#x">this lies over the window</a>
@@ -49,7 +49,7 @@ NAMED = """<div class="nbgrader_cell">
 
 @pytest.fixture(scope="module")
 def course(root, tmp_path_factory) -> Path:
-    """A copy of the course with a graded class of three and one more submission."""
+    """A copy of the course with a graded class of three and one ungraded submission."""
     folder = tmp_path_factory.mktemp("course")
     shutil.copy(root / "nbgrader_config.py", folder)
     for room in ("solutions", "grader", "attn_lib"):
@@ -59,7 +59,7 @@ def course(root, tmp_path_factory) -> Path:
     for student in (*STUDENTS, NEW):
         shutil.copy(root / f"tests/sample_class/answers/{student}.py", answers)
     with (answers / f"{HOSTILE}.py").open("a", encoding="utf-8") as file:
-        file.write(ACTIVE)  # the answer in words stands last
+        file.write(ACTIVE)  # the written answer is the last one
     released = generate(ASSIGNMENT, folder / "released")
     write_class(released, answers, folder / "submitted")
     submitted = folder / "submitted" / HOSTILE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
@@ -85,7 +85,7 @@ def course(root, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def address(course, root):
-    """Where JupyterLab with nbgrader's formgrader answers."""
+    """The address of a running JupyterLab with nbgrader's formgrader."""
     log, port = course / "server.log", free_port()
     scripts = Path(sys.executable).parent
     options = [
@@ -131,7 +131,7 @@ def test_the_gradebook_shows_the_class(address, page, course):
     page.screenshot(path=course / "class.png")
 
 
-def test_an_answer_in_words_gets_its_points(address, page, course):
+def test_a_written_answer_can_be_graded(address, page, course):
     page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
     page.locator("a[href*='formgrader/submissions/']").first.click()
     scores = page.locator("input.score")
@@ -160,7 +160,7 @@ def scores_of_hostile(course) -> dict[str, float]:
     return reading.entries(reading.sqlite_url(course), ASSIGNMENT)[HOSTILE].scores
 
 
-def test_a_text_does_not_take_the_clicks_and_points_of_the_page(address, page, course):
+def test_text_cells_cannot_capture_clicks_or_scores(address, page, course):
     before = scores_of_hostile(course)
     open_hostile(address, page, course)
     text = page.locator(".rendered_html", has_text="this lies over the window")
@@ -174,7 +174,11 @@ def test_a_text_does_not_take_the_clicks_and_points_of_the_page(address, page, c
 
     saved = []
     page.on("request", lambda request: saved.append(request.url) if request.method == "PUT" else 0)
-    for x, y in ((3, 450), (1290, 450), (650, 890)):  # the margins, where nothing is to be clicked
+    for x, y in (
+        (3, 450),
+        (1290, 450),
+        (650, 890),
+    ):  # the margins, where the page has nothing to click
         page.mouse.click(x, y)
     text.locator("a").first.click()
     with page.expect_response(lambda response: response.request.method == "PUT"):
@@ -184,7 +188,7 @@ def test_a_text_does_not_take_the_clicks_and_points_of_the_page(address, page, c
     assert scores_of_hostile(course) == before | {"softmax-tests": 0.5}
 
 
-def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
+def test_active_content_of_an_answer_does_not_run(address, page, course):
     open_hostile(address, page, course)
     answer = page.locator(".nbgrader_cell", has_text="click").locator(".rendered_html")
     expect(answer).to_be_visible()
@@ -195,7 +199,7 @@ def test_an_answer_in_words_does_nothing_on_the_page(address, page, course):
     assert page.evaluate("document.body.dataset.taken") is None
 
 
-def test_its_button_grades_with_the_judge(address, page, course):
+def test_the_autograde_button_uses_the_judge(address, page, course):
     page.goto(f"{address}/formgrader/manage_submissions/{ASSIGNMENT}")
     row = page.locator("tr").filter(has_text=NEW)
     row.locator("td.autograde a").click()

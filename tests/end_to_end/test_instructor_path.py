@@ -1,4 +1,4 @@
-"""An instructor's term on a copy of the course: what the guide promises, with its own examples."""
+"""The steps of the instructors' guide work on a copy of the course, with the guide's examples."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.end_to_end.shown_commands import copy_of_course, run_in, without_make
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
-#: Learners of the sample class under the ids of this one, with what a platform calls them.
+#: The class list of the guide, with the learners' ids on their platform.
 ROSTER = """id,first_name,last_name,email,lms_user_id
 ada,Ada,Lovelace,ada@example.org,101
 soren,Søren,Ødegård,soren@example.org,102
@@ -26,7 +26,7 @@ ruth,"Ruth, Jr.",van 't Hoff,ruth@example.org,103
 zoe,Zoë,"D'Arcy",,104
 """
 NAMES = {"ada": "Ada Lovelace", "soren": "Søren Ødegård", "ruth": "Ruth, Jr. van 't Hoff"}
-#: Who uses nbgrader's exchange.
+#: The learners who use nbgrader's exchange.
 EXCHANGE = ("ada", "soren")
 ANSWERS = {"ada": "divides-by-d-k", "soren": "full-marks-loops", "ruth": "half-done"}
 
@@ -42,14 +42,14 @@ def python_blocks(guide) -> list[str]:
 
 
 class Course:
-    """A copy of the course and the commands that are given in it."""
+    """A copy of the course, with methods that run commands in it."""
 
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder, self.home = folder, home
         self.configuration = (folder / "nbgrader_config.py").read_text(encoding="utf-8")
 
     def run(self, *arguments: str | Path, at: Path | None = None, status: int = 0) -> str:
-        """Run a program of the environment, or a learner's at home, and return what it said."""
+        """Run a program of the environment, in the course or in `at`, and return its output."""
         program, *rest = arguments
         home = at or self.home
         done = run_in(
@@ -69,7 +69,7 @@ class Course:
             return {row["student"]: row for row in csv.DictReader(file)}
 
     def configure(self, *lines: str) -> None:
-        """Give nbgrader_config.py these lines more, and none that it was given before."""
+        """Append these lines to the original nbgrader_config.py, replacing earlier additions."""
         text = "\n".join([self.configuration, *lines, ""])
         (self.folder / "nbgrader_config.py").write_text(text, encoding="utf-8")
 
@@ -77,7 +77,7 @@ class Course:
         return Gradebook(f"sqlite:///{self.folder / 'gradebook.db'}", "attention")
 
     def submitted(self) -> dict[str, list[str]]:
-        """Return the files that each learner handed in."""
+        """Return the names of the files in each learner's submission."""
         return {
             folder.parent.name: sorted(path.name for path in folder.iterdir())
             for folder in sorted((self.folder / "submitted").glob(f"*/{ASSIGNMENT}"))
@@ -86,7 +86,7 @@ class Course:
 
 @pytest.fixture(scope="module")
 def course(root, tmp_path_factory) -> Course:
-    """A course whose class list is imported."""
+    """A course into which the class list was imported."""
     folder = copy_of_course(root, tmp_path_factory.mktemp("course"))
     course = Course(folder, tmp_path_factory.mktemp("home"))
     (folder / "roster.csv").write_text(ROSTER, encoding="utf-8")
@@ -96,7 +96,7 @@ def course(root, tmp_path_factory) -> Course:
 
 @pytest.fixture(scope="module")
 def notebooks(root) -> dict[str, bytes]:
-    """What each learner hands in."""
+    """The notebook that each learner submits, as bytes."""
     found = {}
     for student, answers in ANSWERS.items():
         notebook = nbformat.read(root / "exercises" / ASSIGNMENT / NOTEBOOK, as_version=4)
@@ -107,7 +107,7 @@ def notebooks(root) -> dict[str, bytes]:
 
 @pytest.fixture
 def hand_in(course, notebooks):
-    """Empty the folder submitted/ and fill it, with a time for each learner or none."""
+    """A function that fills the folder submitted/ anew, with a timestamp or None per learner."""
 
     def write(**times: str | None) -> None:
         shutil.rmtree(course.folder / "submitted", ignore_errors=True)
@@ -122,7 +122,7 @@ def hand_in(course, notebooks):
 
 
 def pack(course: Course, files: dict[str, bytes]) -> None:
-    """Put an archive with these files where zip_collect looks for it."""
+    """Put an archive of these files into the folder that zip_collect reads."""
     folder = course.folder / "downloaded" / ASSIGNMENT
     shutil.rmtree(folder, ignore_errors=True)
     shutil.rmtree(course.folder / "submitted", ignore_errors=True)
@@ -133,7 +133,7 @@ def pack(course: Course, files: dict[str, bytes]) -> None:
 
 
 class TestClassList:
-    def test_the_list_in_the_guide_is_imported_letter_by_letter(self, guide, course):
+    def test_the_class_list_in_the_guide_is_imported_exactly(self, guide, course):
         shown = re.search(r"^```text\n(id,.*?)^```", guide, re.MULTILINE | re.DOTALL)[1]
         assert ROSTER.startswith(shown)
         with course.gradebook() as gradebook:
@@ -142,7 +142,7 @@ class TestClassList:
         assert found["ruth"] == ("Ruth, Jr.", "van 't Hoff", "103")
         assert found["zoe"] == ("Zoë", "D'Arcy", "104")
 
-    def test_the_mark_that_excel_writes_can_be_removed(self, guide, course):
+    def test_the_byte_order_mark_of_excel_can_be_removed(self, guide, course):
         path = course.folder / "excel.csv"
         path.write_text(ROSTER, encoding="utf-8-sig")
         said = course.run("nbgrader", "db", "student", "import", path, status=1)
@@ -153,7 +153,9 @@ class TestClassList:
 
 
 class TestLateWork:
-    def test_deadline_rule_and_extension_hold_in_their_zone(self, course, hand_in, python_blocks):
+    def test_deadline_penalty_and_extension_use_their_time_zone(
+        self, course, hand_in, python_blocks
+    ):
         rule, extension = (
             next(block for block in python_blocks if word in block)
             for word in ("TenPercentADay", "grant_extension")
@@ -174,7 +176,7 @@ class TestLateWork:
         said = course.grade()
 
         assert "Due 2026-03-02 23:59 CET (2026-03-02 22:59 UTC)." in said
-        assert "2 came later, of them 2 with a penalty." in said
+        assert "2 submissions came late, 2 with a penalty." in said
         assert "Nothing was handed in by 1 of the class: zoe." in said
         assert re.search(r"^ada +12\.6 of 20 +to read, 31 min late", said, re.MULTILINE)
         assert re.search(r"^ruth +4 of 20 +graded, 1 d late", said, re.MULTILINE)
@@ -185,7 +187,7 @@ class TestLateWork:
         page = course.folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
         assert "12.6" in page.read_text(encoding="utf-8")
 
-        # Nothing is judged again when the deadline moves or a learner has more time.
+        # A new deadline or an extension does not make submissions be judged again.
         judged = course.folder / "autograded" / "ada" / ASSIGNMENT / NOTEBOOK
         before = judged.stat().st_mtime_ns
         course.run("python", "-c", extension)
@@ -203,7 +205,7 @@ class TestLateWork:
         assert "Due 2026-03-02 11:00 UTC." in said
         course.configure()
 
-    def test_a_time_in_no_zone_that_is_known_is_told_and_left_out(self, course, hand_in):
+    def test_a_time_in_an_unknown_zone_is_reported_and_skipped(self, course, hand_in):
         hand_in(ada="2026-03-03 00:30:00 CEST")
         assert "timestamp.txt says '2026-03-03 00:30:00 CEST'" in course.grade("--student", "ada")
 
@@ -222,7 +224,7 @@ class TestPlatforms:
         assert "expected one learner with the name 'Nobody Here'" in said
         assert course.submitted() == {student: [NOTEBOOK] for student in ("ada", "ruth", "soren")}
 
-    def test_canvas_from_the_zip_file_to_the_grades(self, course, notebooks):
+    def test_canvas_from_zip_file_to_grades(self, course, notebooks):
         first, second = NOTEBOOK, f"{ASSIGNMENT}-1.ipynb"
         pack(
             course,
@@ -233,11 +235,11 @@ class TestPlatforms:
                 "vanthoffruth_103_459_notes.txt": b"no notebook",
             },
         )
-        assert "soren came late, as Canvas says" in course.run(*self.COLLECT)
+        assert "soren handed in late according to Canvas" in course.run(*self.COLLECT)
         assert course.submitted() == {"ada": [second, first], "soren": [second]}
         said = course.grade()
-        assert f"soren: Found '{second}', taken for {NOTEBOOK}." in said
-        assert f"ada: Beside it was found '{second}', not looked at." in said
+        assert f"soren: '{second}' was used in place of {NOTEBOOK}." in said
+        assert f"ada: '{second}' was also found and ignored." in said
         points = {student: row["score"] for student, row in course.grades().items()}
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
 
@@ -250,7 +252,7 @@ class TestPlatforms:
 
 
 class TestExchange:
-    def test_out_and_in_and_out_again(self, course, notebooks, tmp_path):
+    def test_release_collect_and_return_feedback(self, course, notebooks, tmp_path):
         course.configure(f"c.Exchange.root = {str(tmp_path / 'exchange')!r}")
         shutil.rmtree(course.folder / "submitted", ignore_errors=True)
         course.run("nbgrader", "release_assignment", ASSIGNMENT)
@@ -270,7 +272,8 @@ class TestExchange:
         assert (handed_in / NOTEBOOK).read_bytes() == notebooks["ada"]
         assert re.fullmatch(r"[\d-]+ [\d:.]+ UTC", (handed_in / "timestamp.txt").read_text())
         assert re.search(r"^ada +14 of 20", course.grade(), re.MULTILINE)
-        # Whose work came in another way has no secret, at which nbgrader would stop.
+        # Submissions that did not come through the exchange lack its secret file, and nbgrader
+        # would stop at them.
         others = [p.name for p in (course.folder / "feedback").iterdir() if p.name not in EXCHANGE]
         exclude = f"--CourseDirectory.student_id_exclude={','.join(others)}"
         course.run("nbgrader", "release_feedback", ASSIGNMENT, exclude)
@@ -281,7 +284,7 @@ class TestExchange:
         course.configure()
 
 
-def test_after_a_change_of_a_test_all_are_graded_anew(course, hand_in):
+def test_after_a_change_of_a_test_all_are_graded_again(course, hand_in):
     hand_in(ada=None, soren=None)
     course.grade()
     with course.gradebook() as gradebook:
@@ -300,7 +303,8 @@ def test_after_a_change_of_a_test_all_are_graded_anew(course, hand_in):
     assert f"{ASSIGNMENT}: up to date" in course.run("python", "-m", "grader", "release")
     said = course.grade()
 
-    assert re.search(r"^ada +14\.5 of 20 +to read", said, re.MULTILINE)  # the 1.5 still count
+    # The 1.5 points given by hand still count.
+    assert re.search(r"^ada +14\.5 of 20 +to read", said, re.MULTILINE)
     assert re.search(r"^soren +17 of 20 +to read", said, re.MULTILINE)
     with course.gradebook() as gradebook:
         assert gradebook.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_score == 1.5

@@ -1,4 +1,4 @@
-"""An exercise done in a real JupyterLab, set up as `make lab` sets it up, in a real browser."""
+"""An exercise works in a real JupyterLab, set up as by `make lab`, in a real browser."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from playwright.sync_api import Page, expect
 from attn_lib.course.mistakes import catalogue
 
 ASSIGNMENT = "dot-products"
-# For a machine of two busy cores: starting a server, a page or a kernel takes a while there.
+# Timeouts for a machine with two busy cores, where a server, a page or a kernel starts slowly.
 PATIENCE = 120  # seconds
-A_SHORT_CELL = 45  # seconds
-# Every cell stands in the page, also those that are scrolled out of sight.
+SHORT_CELL_PATIENCE = 45  # seconds
+# Renders every cell, even those that are scrolled out of sight.
 LAB_SETTINGS = '{"windowingMode": "none"}'
 
 SLIDER_CELL = """\
@@ -45,16 +45,16 @@ explore(draw, angle=Slider([0, 90, 180], "Angle", unit="°", start=90))
 
 @dataclass(frozen=True)
 class Lab:
-    """A running JupyterLab and the folder it shows."""
+    """A running JupyterLab server and its root folder."""
 
     folder: Path
     address: str
     token: str
 
     def open(self, page: Page, notebook: str) -> LabNotebook:
-        """Open a notebook of the folder in the page and wait for its kernel."""
+        """Open a notebook of the folder in the browser page and wait for its kernel."""
         page.set_default_timeout(PATIENCE * 1000)
-        # A workspace of its own: JupyterLab would open the notebooks of the last one as well.
+        # A new workspace, because JupyterLab reopens the notebooks of the previous one.
         workspace = re.sub(r"\W", "-", notebook)
         page.goto(f"{self.address}/lab/workspaces/{workspace}/tree/{notebook}?token={self.token}")
         opened = LabNotebook(page, self.folder / notebook)
@@ -63,7 +63,7 @@ class Lab:
 
 
 class LabNotebook:
-    """A notebook in JupyterLab, handled as a person handles it."""
+    """A notebook in JupyterLab, used by mouse and keyboard."""
 
     def __init__(self, page: Page, path: Path) -> None:
         self.page = page
@@ -71,7 +71,7 @@ class LabNotebook:
         self.cell_ids = [cell.id for cell in nbformat.read(path, as_version=4).cells]
 
     def wait_for_kernel(self) -> None:
-        # Without a kernel "Run All Cells" does nothing, and says nothing.
+        # Without a kernel, "Run All Cells" does nothing and shows no error.
         status = self.page.get_by_text(re.compile(r"^Python 3.*\| Idle$"))
         expect(status).to_be_visible(timeout=PATIENCE * 1000)
         cells = self.page.locator(".jp-Notebook .jp-Cell")
@@ -81,7 +81,7 @@ class LabNotebook:
         return self.page.locator(".jp-Notebook .jp-Cell").nth(self.cell_ids.index(cell_id))
 
     def write(self, cell_id: str, text: str) -> None:
-        """Click into a cell, select what stands there and write over it."""
+        """Click into a cell, select its text and type over it."""
         cell = self.cell(cell_id)
         if "jp-MarkdownCell" in cell.get_attribute("class"):
             cell.dblclick()
@@ -92,16 +92,16 @@ class LabNotebook:
         self.page.keyboard.insert_text(text)
 
     def run_all(self) -> None:
-        """Choose Run All Cells and wait until the kernel has done them, or stopped at one."""
+        """Choose Run All Cells and wait until all have run or one has failed."""
         self.choose("Run", "Run All Cells")
-        # Before the first cell is done nothing tells "has run" from "has not begun".
+        # Wait for the first cell: before it is done, the page looks as if nothing had started.
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
         first_is_done = re.compile(r"\[\d+\]:")
         try:
-            expect(prompts.first).to_have_text(first_is_done, timeout=A_SHORT_CELL * 1000)
+            expect(prompts.first).to_have_text(first_is_done, timeout=SHORT_CELL_PATIENCE * 1000)
         except AssertionError:
-            # Once in many runs JupyterLab loses its connection to a kernel that has just
-            # started: the first cell stays at [*]. A person restarts the kernel then.
+            # Rarely, JupyterLab loses its connection to a newly started kernel, and the first
+            # cell stays at [*]. Like a person would, restart the kernel then.
             self.choose("Kernel", "Restart Kernel and Run All Cells…")
             self.page.locator(".jp-Dialog").get_by_role(
                 "button", name="Confirm Kernel Restart"
@@ -115,11 +115,11 @@ class LabNotebook:
         self.page.get_by_role("menuitem", name=entry, exact=True).click()
 
     def complaints(self):
-        """The outputs that are errors or warnings; JupyterLab marks both alike."""
+        """Return the outputs that are errors or warnings; JupyterLab marks both the same way."""
         return self.page.locator("[data-mime-type='application/vnd.jupyter.stderr']")
 
     def validate(self) -> str:
-        """Press nbgrader's Validate button; return its dialog's words, and close it."""
+        """Press nbgrader's Validate button, close its dialog and return the dialog's text."""
         toolbar = self.page.locator(".jp-NotebookPanel-toolbar")
         toolbar.get_by_text("Validate", exact=True).click()
         dialog = self.page.locator(".jp-Dialog").filter(has_text="Validation Results")
@@ -131,11 +131,11 @@ class LabNotebook:
         return text
 
     def saved_sources(self) -> dict[str, str]:
-        """The cells' text as JupyterLab saved it."""
+        """Return the sources of the cells in the saved file, by cell id."""
         return {cell.id: cell.source for cell in nbformat.read(self.path, as_version=4).cells}
 
     def screenshot(self) -> None:
-        """Keep what the person sees beside the notebook."""
+        """Save a screenshot next to the notebook."""
         self.page.screenshot(path=self.path.with_suffix(".png"))
 
 
@@ -158,7 +158,7 @@ def wait_until_it_answers(server: subprocess.Popen, address: str, log: Path) -> 
 
 @pytest.fixture(scope="module")
 def lab(chromium, root, tmp_path_factory):
-    """JupyterLab on an empty folder, with settings and files of its own."""
+    """JupyterLab on an empty folder, with separate settings and runtime files."""
     home = tmp_path_factory.mktemp("jupyter")
     folder = tmp_path_factory.mktemp("work")
     settings = home / "settings" / "@jupyterlab" / "notebook-extension"
@@ -207,7 +207,7 @@ def page(chromium):
 
 @pytest.fixture
 def exercise(lab, root, page, request) -> LabNotebook:
-    """The released exercise, opened from a folder of this test's own."""
+    """The released exercise, opened from a folder that only this test uses."""
     folder = request.node.name
     shutil.copytree(root / "exercises" / ASSIGNMENT, lab.folder / folder)
     return lab.open(page, f"{folder}/{ASSIGNMENT}.ipynb")
@@ -215,7 +215,7 @@ def exercise(lab, root, page, request) -> LabNotebook:
 
 @pytest.fixture(scope="module")
 def reference_answers(root) -> dict[str, str]:
-    """What the instructor's notebook holds in the cells that a learner fills in."""
+    """The sources of the answer cells in the instructor's notebook, by cell id."""
     notebook = nbformat.read(root / "solutions" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
     return {
         cell.id: cell.source
@@ -224,7 +224,7 @@ def reference_answers(root) -> dict[str, str]:
     }
 
 
-def test_reference_answers_pass_nbgraders_validate(exercise, reference_answers):
+def test_reference_answers_pass_the_validate_button(exercise, reference_answers):
     for cell_id, answer in reference_answers.items():
         exercise.write(cell_id, answer)
     exercise.run_all()
@@ -234,7 +234,7 @@ def test_reference_answers_pass_nbgraders_validate(exercise, reference_answers):
     assert {cell_id: saved[cell_id] for cell_id in reference_answers} == reference_answers
 
 
-def test_a_wrong_answer_is_named_in_the_cell_and_in_the_dialog(exercise, reference_answers):
+def test_a_mistake_is_named_in_the_cell_and_in_the_dialog(exercise, reference_answers):
     right = reference_answers["attention"]
     wrong = right.replace("/ np.sqrt(q.shape[-1])", "/ q.shape[-1]")
     assert wrong != right
@@ -269,7 +269,7 @@ def test_slider_moves_its_picture_by_keyboard(lab, page):
 
 
 def picture_bytes(output) -> list[int]:
-    """The bytes of the one picture in a cell's output."""
+    """Return the bytes of the only picture in a cell's output."""
     return output.locator("img").evaluate(
         "async image => [...new Uint8Array(await (await fetch(image.src)).arrayBuffer())]"
     )

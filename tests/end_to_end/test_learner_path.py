@@ -1,4 +1,4 @@
-"""The way of a learner: unpack the archive, do what its README.txt says, hand in."""
+"""The steps of a learner: unpack the archive, follow its README.txt, hand in."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ WHEEL = f"attn_lib-{VERSION}-py3-none-any.whl"
 ASSIGNMENT = "dot-products"
 CHECK = f"python -m attn_lib.course.checks exercises/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
 LAB = "jupyter lab exercises"
-PATIENCE = 120  # seconds, for a machine of two busy cores
+PATIENCE = 120  # seconds, for a machine with two busy cores
 
-# What a kernel does with the cells of a notebook beside it.
+# A program that runs the code cells of a notebook in the current folder, as a kernel does.
 RUN_CELLS = """
 import json, pathlib, sys
 names = {"__name__": "__main__"}
@@ -50,7 +50,7 @@ def released() -> dict[str, bytes]:
 
 
 def commands(text: str, after: str, before: str) -> list[str]:
-    """Return the indented lines of a part of README.txt."""
+    """Return the indented lines of README.txt between two texts."""
     part = text.partition(f"\n{after}")[2].partition(f"\n{before}")[0]
     assert part
     return [line.strip() for line in part.splitlines() if line.startswith("  ")]
@@ -58,7 +58,7 @@ def commands(text: str, after: str, before: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """The unpacked archive, in a place with a space in its name."""
+    """The unpacked archive, in a folder whose path contains a space."""
     work = tmp_path_factory.mktemp("a learner")
     (work / "html").mkdir()
     (work / "html" / "index.html").write_text("<h1>The book</h1>", encoding="utf-8")
@@ -77,19 +77,19 @@ def readme(folder) -> str:
 
 @pytest.fixture(scope="module")
 def install(readme) -> list[str]:
-    """What README.txt tells to type to install."""
+    """The commands in README.txt that install the library."""
     return commands(readme, "Linux and macOS:", "Windows")
 
 
 @dataclass(frozen=True)
 class Terminal:
-    """A terminal of a learner who has no settings yet and no network."""
+    """A terminal of a learner without Jupyter settings and without a network."""
 
     folder: Path
     home: Path
 
     def start(self, *lines: str, place: Path | None = None) -> subprocess.Popen:
-        """Type lines in the archive's folder, or in another place."""
+        """Start a shell that runs these lines in the archive's folder or in `place`."""
         environment = without_make(
             HOME=str(self.home),
             PATH=f"{self.home}/bin:/usr/local/bin:/usr/bin:/bin",
@@ -109,7 +109,7 @@ class Terminal:
         )
 
     def run(self, *lines: str, place: Path | None = None) -> subprocess.CompletedProcess:
-        """Type lines and wait until they have run."""
+        """Run these lines and wait until they have finished."""
         process = self.start(*lines, place=place)
         out, err = process.communicate(timeout=PATIENCE)
         return subprocess.CompletedProcess(lines, process.returncode, out, err)
@@ -127,7 +127,7 @@ def terminal(folder, tmp_path_factory) -> Terminal:
 
 @pytest.fixture(scope="module")
 def without_library(folder, install, terminal) -> Path:
-    """The environment that the first line makes, with all that pip would download."""
+    """The environment that the first command makes, plus the packages that pip would download."""
     make, *_ = install
     made = terminal.run(make)
     assert made.returncode == 0, made.stderr
@@ -137,7 +137,7 @@ def without_library(folder, install, terminal) -> Path:
 
 
 def link_packages(environment: Path) -> None:
-    """Put the packages of this environment into another one, all but attn_lib."""
+    """Link all packages of this environment except attn_lib into another environment."""
     (site,) = environment.glob("lib/*/site-packages")
     for path in Path(sysconfig.get_paths()["purelib"]).iterdir():
         there = site / path.name
@@ -153,7 +153,7 @@ def link_packages(environment: Path) -> None:
 
 @pytest.fixture(scope="module")
 def installed(without_library, install, terminal) -> str:
-    """The line that ends in "activate", once the library is installed."""
+    """The command that activates the environment, after the library was installed."""
     _, activate, install_all = install
     done = terminal.run(activate, install_all)
     assert done.returncode == 0, done.stderr
@@ -176,8 +176,8 @@ def answered() -> nbformat.NotebookNode:
     return notebook
 
 
-class TestWhereTheLibraryIsMissing:
-    """As in Colab: the notebook's first code cell takes attn_lib from its file."""
+class TestWithoutTheLibrary:
+    """Without attn_lib, as in Colab, the first code cell imports it from a wheel."""
 
     def run_cells(self, terminal, environment: Path, notebook: Path):
         program = terminal.home / "run_cells.py"
@@ -185,7 +185,7 @@ class TestWhereTheLibraryIsMissing:
         line = f'"{environment}/bin/python" -W error -I "{program}" {notebook.name}'
         return terminal.run(line, place=notebook.parent)
 
-    def test_every_notebook_begins_with_that_cell(self):
+    def test_every_notebook_begins_with_the_setup_cell(self):
         sources = set()
         for name in assignments():
             cells = nbformat.read(EXERCISES / name / f"{name}.ipynb", as_version=4).cells
@@ -195,7 +195,7 @@ class TestWhereTheLibraryIsMissing:
             sources.add(first.source)
         assert len(sources) == 1
 
-    def test_its_file_beside_the_notebook_is_enough(
+    def test_the_wheel_beside_the_notebook_is_enough(
         self, folder, without_library, terminal, answered, tmp_path
     ):
         notebook = tmp_path / f"{ASSIGNMENT}.ipynb"
@@ -204,7 +204,7 @@ class TestWhereTheLibraryIsMissing:
         assert missing.returncode == 1
         told = "AssertionError: Expected attn_lib, found none: install it, or upload its file."
         assert missing.stderr.splitlines()[-1] == told
-        # As a browser names a file that is downloaded for the second time.
+        # Browsers name a file like this when it is downloaded a second time.
         uploaded = tmp_path / WHEEL.replace(".whl", " (1).whl")
         shutil.copy(folder / WHEEL, uploaded)
         found = self.run_cells(terminal, without_library, notebook)
@@ -237,11 +237,11 @@ def test_jupyterlab_opens_on_the_exercises(installed, readme, terminal):
 
 
 def address_of(server: subprocess.Popen, home: Path) -> str:
-    """Wait until the server has written down where it answers."""
+    """Wait until the server has written its address to a file, and return the address."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and server.poll() is None:
         for path in home.glob(".local/share/jupyter/runtime/jpserver-*.json"):
-            with contextlib.suppress(json.JSONDecodeError):  # it is still writing
+            with contextlib.suppress(json.JSONDecodeError):  # the server is still writing the file
                 return json.loads(path.read_text(encoding="utf-8"))["url"]
         time.sleep(0.1)
     server.kill()
@@ -255,13 +255,13 @@ def ask(address: str, what: str) -> str:
         try:
             with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 return answer.read().decode("utf-8")
-        except OSError:  # it wrote its address down before it listens there
+        except OSError:  # the address is written before the server listens there
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.1)
 
 
-def test_the_check_tells_what_is_missing_and_when_all_is_right(
+def test_the_check_reports_missing_answers_and_success(
     folder, installed, readme, terminal, answered
 ):
     assert commands(readme, "4. Check", "Does") == [CHECK]
@@ -275,8 +275,8 @@ def test_the_check_tells_what_is_missing_and_when_all_is_right(
     assert after.stdout.endswith("6 of 6 test cells pass.\n")
 
 
-def test_windows_has_the_same_lines_but_for_two(readme, install):
-    windows = commands(readme, "Windows", "Did the first line fail")
+def test_commands_for_windows_differ_in_two_lines(readme, install):
+    windows = commands(readme, "Windows", "If the first line fails")
     assert windows == ["py -m venv .venv", r".venv\Scripts\activate", install[2]]
 
 
@@ -288,11 +288,11 @@ def test_the_book_shows_the_same_lines(root, install):
     assert {install[1], CHECK} <= set(shown["How the exercises work"])
 
 
-def test_nothing_in_the_archive_depends_on_the_system(folder):
+def test_file_names_in_the_archive_are_portable(folder):
     names = [path.relative_to(folder) for path in folder.rglob("*") if ".venv" not in path.parts]
     assert names
     for name in names:
-        # What Windows does not allow in a name.
+        # Windows does not allow these characters in a name.
         assert not set('<>:"|?*\\') & set(str(name)), name
         assert not any(part.endswith((".", " ")) for part in name.parts), name
     assert len({str(name).lower() for name in names}) == len(names)

@@ -1,4 +1,4 @@
-"""The sample class, graded by nbgrader from the released notebook to feedback and CSV."""
+"""The sample class, graded from the released notebook to feedback and CSV."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Class:
         return page.read_text(encoding="utf-8")
 
     def feedback_text(self, student: str) -> str:
-        """Return what a reader sees, in one line."""
+        """Return the visible text in one line."""
         body = self.feedback(student).partition("<body>")[2]
         return " ".join(html.unescape(re.sub(r"<[^>]+>", "", body)).split())
 
@@ -93,15 +93,15 @@ class TestScores:
             assert result.entry.scores == wanted, student
             assert result.status == row["status"], student
 
-    def test_the_likely_causes_are_named(self, graded_class, expected):
+    def test_likely_causes_are_named(self, graded_class, expected):
         for student, result in graded_class.results.items():
             assert list(result.mistakes) == expected[student]["mistakes"].split(), student
 
-    def test_written_answers_wait_for_a_person(self, graded_class):
+    def test_written_answers_need_manual_grading(self, graded_class):
         waiting = {s for s, result in graded_class.results.items() if result.entry.to_read}
         assert set(graded_class.results) - waiting == {"blank", "half-done"}
 
-    def test_the_gradebook_has_the_same(self, graded_class, roster):
+    def test_the_gradebook_has_the_same_scores(self, graded_class, roster):
         entries = reading.entries(reading.sqlite_url(graded_class.folder), ASSIGNMENT)
         learners = reading.learners(reading.sqlite_url(graded_class.folder))
         assert {student: learner[:2] for student, learner in learners.items()} == roster
@@ -114,7 +114,7 @@ class TestScores:
             ).fetchall()
         assert dict(rows) == {s: result.score for s, result in graded_class.results.items()}
 
-    def test_the_summary_is_that_of_the_class(self, graded_class, expected):
+    def test_the_summary_matches_the_class(self, graded_class, expected):
         summary = json.loads((graded_class.folder / "summary.json").read_text(encoding="utf-8"))
         scores = [result.score for result in graded_class.results.values()]
         assert summary == {
@@ -147,14 +147,14 @@ class TestScores:
         assert page.evaluate("document.documentElement.scrollWidth") == 375
         sizes = page.evaluate(
             "Array.from(document.querySelectorAll('svg text'), text => {"
-            "  const { a, b } = text.getScreenCTM();"  # of a text that may stand upright
+            "  const { a, b } = text.getScreenCTM();"  # the text may be rotated
             "  return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); })"
         )
         page.close()
         assert len(sizes) > 20
         assert min(sizes) >= 12
 
-    def test_the_table_has_a_line_for_each(self, graded_class):
+    def test_the_table_has_a_line_for_each_student(self, graded_class):
         lines = table(list(graded_class.results.values())).splitlines()
         assert len(lines) == 1 + len(graded_class.results)
         line = next(line for line in lines if line.startswith("divides-by-d-k"))
@@ -162,7 +162,7 @@ class TestScores:
 
 
 class TestFeedback:
-    def test_it_tells_each_student_what_to_look_at(self, graded_class, expected):
+    def test_it_contains_the_expected_hint(self, graded_class, expected):
         for student in graded_class.results:
             assert expected[student]["told"] in graded_class.feedback_text(student), student
 
@@ -202,7 +202,7 @@ class TestCsv:
             assert row["first_name"].removeprefix("'") == first
             assert row["last_name"].removeprefix("'") == last
 
-    def test_cells_stand_in_the_order_of_the_notebook(self, grades, expected, graded_class):
+    def test_cells_are_in_the_order_of_the_notebook(self, grades, expected, graded_class):
         cells = list(grades[0])[9:]
         assert cells == list(expected["blank"])[1:8]
         for row in grades:
@@ -236,7 +236,7 @@ class TestAgain:
         for name in names[:2]:
             assert (graded_class.folder / name).read_bytes() == before[name]
 
-    def test_a_changed_submission_alone_is_graded_again(self, graded_class, root, tmp_path):
+    def test_only_a_changed_submission_is_graded_again(self, graded_class, root, tmp_path):
         shutil.copytree(graded_class.folder, tmp_path, dirs_exist_ok=True)
         path = tmp_path / "submitted" / "blank" / ASSIGNMENT / NOTEBOOK
         notebook = nbformat.read(path, as_version=4)
@@ -256,7 +256,7 @@ class TestAgain:
         assert "Score: 5.0 / 20.0" in page.read_text(encoding="utf-8")
 
     def test_a_deleted_cell_loses_its_points(self, graded_class, tmp_path):
-        """One hands in again without some cells, one for the first time with no cell at all."""
+        """One student resubmits without some cells; another submits a notebook without any."""
         student = "full-marks-loops"
         for name in ("submitted", "autograded", "feedback"):
             shutil.copytree(graded_class.folder / name / student, tmp_path / name / student)
@@ -274,7 +274,7 @@ class TestAgain:
 
         results = grade(run).results
 
-        # A test that was deleted is put back; answers that were deleted score nothing.
+        # A deleted test is restored; deleted answers score nothing.
         kept, bare = results
         assert (kept.student, kept.score, kept.points, kept.lost) == (student, 16, 20, 4)
         assert kept.status == "graded, without shapes and in-words"
@@ -287,10 +287,10 @@ class TestAgain:
         assert "Score: 16.0 / 20.0" in page.read_text(encoding="utf-8")
         assert grade(run).results == results
 
-    def test_what_cannot_be_graded_is_told_and_leaves_no_score(
+    def test_ungradable_submissions_are_reported_without_score(
         self, graded_class, tmp_path, capsys
     ):
-        """Two students hand in again: one a broken file, the other an empty folder."""
+        """Two students resubmit, one with a broken file, the other with an empty folder."""
         for name in ("submitted", "autograded", "feedback"):
             for student in ("full-marks-loops", "half-done", "overflows"):
                 shutil.copytree(graded_class.folder / name / student, tmp_path / name / student)
@@ -305,7 +305,9 @@ class TestAgain:
 
         assert status == 1
         out = capsys.readouterr().out
-        assert re.search(r"^full-marks-loops +failed: the file is no notebook", out, re.MULTILINE)
+        assert re.search(
+            r"^full-marks-loops +failed: the file is not a notebook", out, re.MULTILINE
+        )
         assert re.search(r"^half-done +failed: nothing submitted", out, re.MULTILINE)
         assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
         assert "1 submission graded" in out
@@ -319,17 +321,17 @@ class TestAgain:
             grades = {row["student"]: row for row in csv.DictReader(file)}
         handed_in = ("full-marks-loops", "half-done", "overflows")
         assert [grades[student]["score"] for student in handed_in] == ["", "", "17.0"]
-        # The file has all who were ever graded into this folder.
+        # The file lists everyone who was ever graded into this folder.
         assert len(grades) == len(graded_class.results)
 
 
 class TestStockNbgrader:
-    """The commands of nbgrader itself do the same, with the course's configuration."""
+    """nbgrader's own commands give the same results with the course's configuration."""
 
-    # nbgrader's models make SQLAlchemy 2.1 remark on the order in which its own code adds rows.
+    # nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
     @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-    def test_its_own_autograder_gives_these_rows(self, graded_class, roster, tmp_path):
-        """Every score, comment and flag in the gradebook is what stock nbgrader enters."""
+    def test_stock_autograde_gives_the_same_rows(self, graded_class, roster, tmp_path):
+        """Every score, comment and flag in the gradebook equals what stock nbgrader enters."""
         url = reading.sqlite_url(tmp_path)
         generate(ASSIGNMENT, tmp_path / "released", db_url=url)
         with Gradebook(url, "attention") as book:
@@ -385,19 +387,19 @@ class TestStockNbgrader:
         assert "HIDDEN" not in page.read_text(encoding="utf-8")
         assert "cdnjs" not in page.read_text(encoding="utf-8")
 
-    def test_validate_says_success_of_right_answers(self, root, graded_class, tmp_path):
+    def test_validate_accepts_right_answers(self, root, graded_class, tmp_path):
         submitted = graded_class.folder / "submitted" / "full-marks-loops" / ASSIGNMENT
         shutil.copy(submitted / NOTEBOOK, tmp_path)
         said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
         assert said.stdout.strip() == "Success! Your notebook passes all the tests."
 
-    def test_validate_says_failure_of_the_stub(self, root, tmp_path):
+    def test_validate_rejects_the_stub(self, root, tmp_path):
         shutil.copy(root / "exercises" / ASSIGNMENT / NOTEBOOK, tmp_path)
         said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
-        # Six test cells and the written answer.
+        # The six test cells and the written answer fail.
         assert said.stdout.startswith("VALIDATION FAILED ON 7 CELL(S)!")
         errors = re.findall(r"The error was:\n\n(.*?)\n\n", said.stdout, re.DOTALL)
         assert len(errors) == 7
         assert "score_matrix: not written yet." in errors[0]
-        # nbgrader cuts long lines off with dots; ours are short enough to be read to their end.
+        # nbgrader truncates long lines with dots, so lines of our reports must be short enough.
         assert [line for error in errors for line in error.splitlines() if "..." in line] == []

@@ -1,7 +1,7 @@
-"""Every command that the README and the guides show is run, or it is said who runs it or why not.
+"""Every command in the README and the guides is run here, or an entry says where or why not.
 
-A table a page. Commands that are run are run in the page's order, one after the other, in one
-disposable copy of the course: what one leaves, the next one finds.
+There is one table for each page. The commands of a page run in its order in one temporary copy of
+the course, so later commands use the files that earlier ones have made.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ SAMPLE = ROOT / "tests" / "sample_class"
 
 @dataclass(frozen=True)
 class Run:
-    """The command is run here and has to succeed."""
+    """The command is run here and must succeed."""
 
-    writes: tuple[str, ...] = ()  #: files that it writes, as patterns in the course's folder
-    says: str = ""  #: a pattern that its output has
-    first: Callable[[Path], None] | None = None  #: what a reader has done before it, with the copy
-    goes_on: bool = False  #: it serves pages until it is stopped: some page has to answer
+    writes: tuple[str, ...] = ()  #: glob patterns of files that it must write in the course
+    says: str = ""  #: a regular expression that its output must match
+    first: Callable[[Path], None] | None = None  #: a step that prepares the copy
+    goes_on: bool = False  #: whether it is a server: it must answer a request and is then stopped
 
 
 @dataclass(frozen=True)
 class Tested:
-    """Another test runs it."""
+    """Another test runs the command."""
 
-    __test__ = False  # for pytest, which collects what is called Test
+    __test__ = False  # so that pytest does not collect this class because of its name
     by: str  #: "tests/room/test_file.py::test_name", or "::Class::test_name"
 
 
 @dataclass(frozen=True)
 class Untested:
-    """It cannot be run in a test."""
+    """The command cannot be run in a test."""
 
-    because: str  #: a sentence
+    because: str  #: the reason, as a sentence
 
 
 Entry = Run | Tested | Untested
@@ -86,7 +86,7 @@ def write_roster(course: Path) -> None:
 
 
 def write_what_is_new(course: Path) -> None:
-    """Change the changelog as a release does, leave the trial task out, and tell git a name."""
+    """Add the changelog section of a release, remove the trial task, and set git's author name."""
     subprocess.run(["git", "checkout", "--quiet", "solutions"], cwd=course, check=True)
     changes = course / "CHANGELOG.md"
     changes.write_text(changes.read_text("utf-8").replace("## 0.1.0", "## 0.2.0"), "utf-8")
@@ -94,18 +94,20 @@ def write_what_is_new(course: Path) -> None:
         subprocess.run(["git", "config", *setting.split("=")], cwd=course, check=True)
 
 
-# Each of these takes minutes, and what it does is done by the suite or by what runs the suite.
+# These take minutes, and the test suite itself, or the command that runs it, does the same.
 COURSE = Untested("It makes the environment and calls `make book`, `exercises` and `class`.")
-TEST = Untested("It is what runs this test.")
-SOME = Untested("It runs a part of this suite; tests/tools/test_readme.py sees that it exists.")
-NOWHERE = Untested("The copy has nowhere to pull from.")
+TEST = Untested("It runs this test.")
+PART = Untested(
+    "It runs a part of this suite; tests/tools/test_readme.py checks that the part exists."
+)
+PULL = Untested("The copy has no remote repository to pull from.")
 BOOK = Tested("tests/book/test_build.py::test_the_book_builds_without_a_warning")
-LOCK = Untested("It asks a package registry; test_packaging.py compares what it made.")
+LOCK = Untested("It needs a package registry; test_packaging.py checks its result.")
 ARCHIVE = Tested(
-    "tests/grader/releasing/test_bundle.py::TestCommand::test_it_says_where_the_archive_is"
+    "tests/grader/releasing/test_bundle.py::TestCommand::test_it_prints_the_path_of_the_archive"
 )
 INSTALL = Untested("It installs from a package registry; test_packaging.py checks the ranges.")
-WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installation_brings_numpy_and_nothing_else")
+WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installing_attn_lib_adds_only_numpy")
 AUTOGRADE = Tested(
     "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_from_release_to_feedback"
 )
@@ -125,26 +127,26 @@ README: dict[str, Entry] = {
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install .": WHEEL,
-    "make test PYTEST=tests/attn_lib": SOME,
-    "make test PYTEST=tests/attn_lib/test_packaging.py": SOME,
-    'make test PYTEST="tests/book/test_build.py tests/book/test_claims.py tests/book/claims"': SOME,
-    "make test PYTEST=tests/book/test_pages.py": SOME,
-    "make test PYTEST=tests/exercises/proof/test_right.py": SOME,
-    "make test PYTEST=tests/exercises/proof/test_wrong.py": SOME,
-    "make test PYTEST=tests/exercises/mutation/test_mutants.py": SOME,
-    "make test PYTEST=tests/grader/judging/test_hostile.py": SOME,
+    "make test PYTEST=tests/attn_lib": PART,
+    "make test PYTEST=tests/attn_lib/test_packaging.py": PART,
+    'make test PYTEST="tests/book/test_build.py tests/book/test_claims.py tests/book/claims"': PART,
+    "make test PYTEST=tests/book/test_pages.py": PART,
+    "make test PYTEST=tests/exercises/proof/test_right.py": PART,
+    "make test PYTEST=tests/exercises/proof/test_wrong.py": PART,
+    "make test PYTEST=tests/exercises/mutation/test_mutants.py": PART,
+    "make test PYTEST=tests/grader/judging/test_hostile.py": PART,
     'make test PYTEST="tests/exercises/proof/test_stock.py'
-    ' tests/grader/gradebook/test_writing.py"': SOME,
-    "make test PYTEST=tests/grader/running/test_pipeline.py": SOME,
-    "make test PYTEST=tests/end_to_end/test_jupyterlab.py": SOME,
+    ' tests/grader/gradebook/test_writing.py"': PART,
+    "make test PYTEST=tests/grader/running/test_pipeline.py": PART,
+    "make test PYTEST=tests/end_to_end/test_jupyterlab.py": PART,
     ".ci/run": TEST,
 }
 
 CONTRIBUTING: dict[str, Entry] = {
     "make environment": Run(),
     "make test": TEST,
-    "make test PYTEST=tests/attn_lib": SOME,
-    'make test PYTEST="tests/book -k quiz -x"': SOME,
+    "make test PYTEST=tests/attn_lib": PART,
+    'make test PYTEST="tests/book -k quiz -x"': PART,
     "make lint": Run(),
     ".venv/bin/ruff format . && .venv/bin/ruff check --fix .": Run(says="left unchanged"),
     ".venv/bin/jupyter-book build .": BOOK,
@@ -155,8 +157,12 @@ CONTRIBUTING: dict[str, Entry] = {
     "make lock": LOCK,
     "make exercises": Run(says="quiz: up to date"),
     ".venv/bin/python -m tests.exercises.proof.matrix --write": Tested(
-        "tests/exercises/proof/test_wrong.py::TestMistakes::test_the_table_in_the_book_is_of_these_assignments"
+        "tests/exercises/proof/test_wrong.py::TestMistakes::test_the_table_in_the_book_has_all_assignments"
     ),
+    ".venv/bin/python -m attn_lib.model.train": Tested(
+        "tests/attn_lib/model/test_training.py::test_the_command_saves_the_trained_model"
+    ),
+    "make test PYTEST=tests/attn_lib/course": PART,
     "make release": ARCHIVE,
     "make class": Tested(
         "tests/end_to_end/test_sample_class.py::TestScores::test_scores_are_exactly_as_expected"
@@ -166,14 +172,14 @@ CONTRIBUTING: dict[str, Entry] = {
     "make lock UPGRADE=--upgrade": LOCK,
     "git diff requirements.txt": Run(),
     'make test PYTEST="tests/exercises tests/book tests/grader/releasing/test_release.py'
-    ' tests/tools/test_readme.py"': SOME,
-    "make test PYTEST=tests/book/test_numpy_and_pytorch.py": SOME,
+    ' tests/tools/test_readme.py"': PART,
+    "make test PYTEST=tests/book/test_numpy_and_pytorch.py": PART,
     ".venv/bin/pip install torch": INSTALL,
     ".venv/bin/python -m tests.exercises.proof.seeds": Untested(
         "It takes minutes; the suite tries fewer seeds of the same tests."
     ),
     ".venv/bin/python -m tools.pictures": Tested(
-        "tests/tools/test_pictures.py::test_each_view_is_taken_where_it_says"
+        "tests/tools/test_pictures.py::test_each_picture_shows_the_right_part_of_the_page"
     ),
     ".venv/bin/python tools/page_sizes.py": Tested(
         "tests/tools/test_page_sizes.py::test_a_page_over_the_limit_fails"
@@ -182,15 +188,14 @@ CONTRIBUTING: dict[str, Entry] = {
     " --after logarithm-tests": Run(
         writes=("solutions/softmax-saturation/softmax-saturation.ipynb",), says="in capitals"
     ),
-    'make test PYTEST="tests/book tests/attn_lib/figures/test_figures.py"': SOME,
-    'make test PYTEST="tests/attn_lib/figures/test_figures.py tests/book/test_pages.py"': SOME,
+    'make test PYTEST="tests/book tests/attn_lib/figures/test_figures.py"': PART,
+    'make test PYTEST="tests/attn_lib/figures/test_figures.py tests/book/test_pages.py"': PART,
     'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
-    ' tests/book/test_claims.py"': SOME,
-    "make test PYTEST=tests/book/claims": SOME,
-    """make test PYTEST="tests/attn_lib -k 'mistakes or museum or learners'\"""": SOME,
+    ' tests/book/test_claims.py"': PART,
+    "make test PYTEST=tests/book/claims": PART,
     'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
-    ' tests/book/test_claims.py"': SOME,
-    'make test PYTEST="tests/exercises tests/tools/test_readme.py"': SOME,
+    ' tests/book/test_claims.py"': PART,
+    'make test PYTEST="tests/exercises tests/tools/test_readme.py"': PART,
     'make lock UPGRADE="--upgrade-package matplotlib"': LOCK,
     "make course": COURSE,
     'git commit -am "Release VERSION"': Run(first=write_what_is_new, says="Release VERSION"),
@@ -198,18 +203,18 @@ CONTRIBUTING: dict[str, Entry] = {
     ".ci/run": TEST,
 }
 
-APART = Untested("It is another project's, in an environment that is not the course's.")
-IN_A_TERM = "tests/end_to_end/test_instructor_path.py::"
-EXCHANGE = Tested(f"{IN_A_TERM}TestExchange::test_out_and_in_and_out_again")
+EXTERNAL = Untested("It belongs to another project and runs in another environment.")
+INSTRUCTOR = "tests/end_to_end/test_instructor_path.py::"
+EXCHANGE = Tested(f"{INSTRUCTOR}TestExchange::test_release_collect_and_return_feedback")
 CLUSTER = Tested(
-    "tests/grader/running/test_cluster_workers.py::test_each_job_is_done_once_and_few_are_on_the_way"
+    "tests/grader/running/test_cluster_workers.py::test_each_job_is_done_once_and_few_are_queued"
 )
 
 INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "make course": COURSE,
     "source .venv/bin/activate": Run(),
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
-    "git pull": NOWHERE,
+    "git pull": PULL,
     ".venv/bin/nbgrader db student import roster.csv": Run(
         first=write_roster, writes=("gradebook.db",)
     ),
@@ -224,7 +229,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/nbgrader db assignment add dot-products --duedate 2026-03-02T23:59+01:00": Run(),
     ".venv/bin/nbgrader collect dot-products --update": EXCHANGE,
     ".venv/bin/nbgrader zip_collect dot-products --force": Tested(
-        f"{IN_A_TERM}TestPlatforms::test_canvas_from_the_zip_file_to_the_grades"
+        f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
     ),
     ".venv/bin/python -m grader grade dot-products": Run(
         first=hand_in("divides-by-d-k"),
@@ -239,13 +244,13 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
         writes=("grades-moodle.csv",)
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
-    "pip install compare50": APART,
+    "pip install compare50": EXTERNAL,
     ".venv/bin/jupyter-nbconvert --to python submitted/*/dot-products/*.ipynb": Run(
         writes=("submitted/*/dot-products/dot-products.py",)
     ),
     ".venv/bin/jupyter-nbconvert --to python --output-dir stub"
     " exercises/dot-products/dot-products.ipynb": Run(writes=("stub/dot-products.py",)),
-    "compare50 submitted/*/dot-products -x '*.ipynb' -d stub/dot-products.py -o alike": APART,
+    "compare50 submitted/*/dot-products -x '*.ipynb' -d stub/dot-products.py -o alike": EXTERNAL,
     "make environment": Run(),
     ".venv/bin/dask scheduler": CLUSTER,
     ".venv/bin/dask worker tcp://HOST:8786 --nworkers 4 --nthreads 1": CLUSTER,
@@ -266,7 +271,7 @@ HOW_TO_USE: dict[str, Entry] = {
     "make": HELP,
     'python -m pip install ".[exercises]"': INSTALL,
     "python -m attn_lib.course.checks exercises/dot-products/dot-products.ipynb": Tested(
-        f"{LEARNER}test_the_check_tells_what_is_missing_and_when_all_is_right"
+        f"{LEARNER}test_the_check_reports_missing_answers_and_success"
     ),
     "mkdir -p submitted/me/dot-products": Run(),
     "cp exercises/dot-products/dot-products.ipynb submitted/me/dot-products/": Run(),
@@ -275,7 +280,7 @@ HOW_TO_USE: dict[str, Entry] = {
     ),
     ".venv/bin/jupyter lab solutions": LAB,
     "make exercises": Run(says="up to date"),
-    "git pull": NOWHERE,
+    "git pull": PULL,
 }
 
 PAGES = {
@@ -287,7 +292,7 @@ PAGES = {
 
 
 def shown_once(page: str) -> list[Shown]:
-    """Return the page's commands where each is shown first."""
+    """Return the page's commands without repetitions, each at its first position."""
     first: dict[str, Shown] = {}
     for shown in shown_commands(ROOT, page):
         first.setdefault(shown.command, shown)
@@ -338,14 +343,14 @@ make = "no command"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_table_has_what_the_page_shows_and_nothing_else(page):
+def test_the_table_lists_exactly_the_commands_of_the_page(page):
     shown = {command.command: str(command) for command in shown_once(page)}
     assert [place for command, place in shown.items() if command not in PAGES[page]] == []
     assert [command for command in PAGES[page] if command not in shown] == []
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_tests_that_are_named_exist_and_reasons_are_sentences(page):
+def test_referenced_tests_exist_and_reasons_are_sentences(page):
     for command, entry in PAGES[page].items():
         if isinstance(entry, Tested):
             path, *names = entry.by.split("::")
@@ -359,7 +364,7 @@ def test_the_tests_that_are_named_exist_and_reasons_are_sentences(page):
 
 @pytest.fixture(scope="module")
 def courses(tmp_path_factory):
-    """A copy of the course for each page, made when it is asked for."""
+    """A function that returns a page's copy of the course, made when first requested."""
     made: dict[str, Path] = {}
 
     def course(page: str) -> Path:
@@ -372,7 +377,7 @@ def courses(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory) -> dict[str, str]:
-    """Settings and files of the reader's own, and a port that is free."""
+    """Environment variables with a separate home folder and a free port."""
     home = tmp_path_factory.mktemp("home")
     settings = {"allow_root": os.getuid() == 0, "open_browser": False, "token": ""}
     (home / "jupyter").mkdir()
@@ -389,14 +394,14 @@ def environment(tmp_path_factory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shown", commands_to_run(), ids=str)
-def test_it_runs(shown, courses, environment):
+def test_command_succeeds(shown, courses, environment):
     course, entry = courses(shown.page), PAGES[shown.page][shown.command]
     if entry.first:
         entry.first(course)
     if entry.goes_on:
-        answers_until_it_is_stopped(shown.command, course, environment)
+        check_server(shown.command, course, environment)
         return
-    begun = time.time() - 1  # file systems keep coarse times
+    begun = time.time() - 1  # file systems may round times
     done = run_in(course, ["bash", "-euo", "pipefail", "-c", shown.command], environment)
     assert done.returncode == 0, done.stdout
     assert re.search(entry.says, done.stdout, re.MULTILINE), done.stdout
@@ -406,7 +411,7 @@ def test_it_runs(shown, courses, environment):
 
 
 def _answers(said: str) -> bool:
-    """Read the page at the address that a server has printed, once it listens there."""
+    """Tell whether the server answers at the address in its output."""
     found = re.search(r"https?://[\w.]+:\d+/\S*", said)
     if not found:
         return False
@@ -419,8 +424,8 @@ def _answers(said: str) -> bool:
         return False
 
 
-def answers_until_it_is_stopped(command: str, course: Path, environment: dict[str, str]) -> None:
-    """Start a server, read a page at the address that it prints, and stop it."""
+def check_server(command: str, course: Path, environment: dict[str, str]) -> None:
+    """Start a server, request a page at the address that it prints, and stop it."""
     log = course / "server.log"
     with log.open("w", encoding="utf-8") as output:
         server = subprocess.Popen(

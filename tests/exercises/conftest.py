@@ -1,4 +1,4 @@
-"""The notebooks of an assignment and what is to be proved of it."""
+"""Fixtures for one assignment: its proof, its notebooks and its checks."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def points(source):
 
 @pytest.fixture(scope="session")
 def recording(source):
-    """What the tests look at when every answer is right."""
+    """The checks that run if every answer is right."""
     return record(source)

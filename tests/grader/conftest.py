@@ -1,4 +1,4 @@
-"""What several files of these tests begin with."""
+"""Fixtures for several of the grader's tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.releasing.answer_files import fill, read_answers
 
 @pytest.fixture(scope="session")
 def handed_in(root):
-    """A notebook of `dot-products` with all answers right, as JSON. It is not to be changed."""
+    """A submission to `dot-products` with right answers, as JSON. Tests must not change it."""
     notebook = nbformat.read(EXERCISES / "dot-products" / "dot-products.ipynb", as_version=4)
     fill(notebook, read_answers(root / "tests/sample_class/answers/full-marks-loops.py"))
     return json.loads(nbformat.writes(notebook))

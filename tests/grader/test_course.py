@@ -1,4 +1,4 @@
-"""nbgrader is set up in one place: its configuration is read once, imports change nothing."""
+"""nbgrader is configured in one place: its configuration is read once, imports change nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASSIGNMENT = "dot-products"
 
 @pytest.fixture
 def configured(tmp_path, monkeypatch):
-    """A configuration of its own, which notes each time it is executed; the path of its notes."""
+    """The path of a log to which the test's nbgrader_config.py writes whenever it is executed."""
     notes = tmp_path / "notes"
     path = tmp_path / "nbgrader_config.py"
     path.write_text(
@@ -37,7 +37,7 @@ def configured(tmp_path, monkeypatch):
     course._executed_configuration.cache_clear()
 
 
-def test_the_configuration_is_executed_once_and_each_caller_has_a_copy(configured):
+def test_the_configuration_is_executed_once_and_callers_get_copies(configured):
     one = course.configuration()
     one.CourseDirectory.course_id = "changed"
     api = course.nbgrader_for({"submitted_directory": "handed-in"})
@@ -49,21 +49,21 @@ def test_the_configuration_is_executed_once_and_each_caller_has_a_copy(configure
     assert configured.read_text(encoding="utf-8") == "executed\n"
 
 
-def test_nothing_else_executes_it(root):
+def test_no_other_module_executes_it(root):
     loading = [p for p in (root / "grader").rglob("*.py") if "PyFileConfigLoader" in p.read_text()]
     assert loading == [root / "grader" / "course.py"]
 
 
-def test_a_page_takes_its_settings_from_its_job():
-    """A worker that makes pages does not read the configuration itself."""
+def test_a_feedback_page_gets_its_settings_from_its_job():
+    """A worker that makes pages does not execute nbgrader_config.py."""
 
     class OfTheCourse:
-        """Code in nbgrader_config.py, which no process can be sent."""
+        """A class defined in nbgrader_config.py, which cannot be pickled for another process."""
 
     config = course.configuration()
     config.AssignLatePenalties.plugin_class = OfTheCourse
     config.HTMLExporter.exclude_input = True
-    source = read_source(course.read_instructors_notebook(ASSIGNMENT))
+    source = read_source(course.read_solution_notebook(ASSIGNMENT))
     job = {
         "assignment": ASSIGNMENT,
         "notebook": nbformat.writes(source.stub),
@@ -115,10 +115,10 @@ def test_no_import_changes_the_environment(root):
     ("before", "after"),
     [("/a:/b", "{scripts}:/a:/b"), ("/a:{scripts}", "/a:{scripts}"), ("", "{scripts}:")],
 )
-def test_alembic_is_found_beside_this_python(before, after, monkeypatch):
+def test_alembic_is_found_next_to_this_python(before, after, monkeypatch):
     scripts = sysconfig.get_path("scripts")
     monkeypatch.setenv("PATH", before.format(scripts=scripts))
-    course.let_alembic_be_found()
-    course.let_alembic_be_found()
+    course.put_alembic_on_path()
+    course.put_alembic_on_path()
     assert os.environ["PATH"] == after.format(scripts=scripts)
     assert (Path(scripts) / "alembic").exists()

@@ -1,4 +1,4 @@
-"""What is meant for people has one base, and the command line prints it as a sentence."""
+"""Errors for users have one base class, and the command line prints them as a sentence."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pytest
 from grader.command_line import actions, commands
 from grader.errors import GraderError
 
-#: Errors that no person sees: who raises them has a caller that catches them.
+#: Errors that users never see, because the named module catches them.
 INTERNAL = {
     *("HungUp", "TooSlow"),  # by the session
-    *("OutOfTime", "NobodyToAsk"),  # inside the sandbox, where the learner's code raises them
+    *("OutOfTime", "NobodyToAsk"),  # inside the sandbox, raised while the learner's code runs
     *("WireError", "TooLarge"),  # by the channel and the session
-    "SessionDied",  # by the one who keeps a submission alive
+    "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
     "TooDeep",  # by the page of feedback
 }
 
 
-def test_each_error_is_meant_for_people_or_caught_inside(root):
+def test_each_error_is_a_grader_error_or_internal(root):
     found = {}
     for path in (root / "grader").rglob("*.py"):
         if path.name == "__main__.py":
@@ -34,14 +34,14 @@ def test_each_error_is_meant_for_people_or_caught_inside(root):
     assert {name for name, kind in found.items() if not issubclass(kind, GraderError)} == INTERNAL
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
-        *("CannotWork", "Busy", "OtherCells", "LateRuleFailed", "NothingGraded"),
+        *("CannotWork", "Busy", "CellsChanged", "LateRuleFailed", "NothingGraded"),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
     }
 
 
-def test_the_command_line_prints_it_as_a_sentence(monkeypatch, capsys):
+def test_the_command_line_prints_a_grader_error_as_a_sentence(monkeypatch, capsys):
     class Missing(GraderError):
-        """As any of them."""
+        """An example of a GraderError."""
 
     def examine(options):
         raise Missing("expected a machine, found none.")
@@ -51,7 +51,7 @@ def test_the_command_line_prints_it_as_a_sentence(monkeypatch, capsys):
     assert capsys.readouterr() == ("", "expected a machine, found none.\n")
 
 
-def test_a_fault_of_the_grader_keeps_its_traceback(monkeypatch):
+def test_a_bug_in_the_grader_keeps_its_traceback(monkeypatch):
     def examine(options):
         raise KeyError("a slip")
 

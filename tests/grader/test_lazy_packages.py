@@ -1,4 +1,4 @@
-"""Packages load what is asked of them, and in the end all that they have."""
+"""Lazy packages load a name when it is used, and provide all names of the real packages."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ def test_grading_loads_no_server_and_no_kernel(module):
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_has_the_same_names_as_ever(package):
+def test_a_lazy_package_has_all_its_names(package):
     names = run(f"import {package} as p; print(*(n for n in vars(p) if not n.startswith('__')))")
     ask = (
         f"import {package} as package\n"
@@ -43,17 +43,17 @@ def test_a_package_has_the_same_names_as_ever(package):
     assert run(LAZILY + ask) == run(ask)
 
 
-def test_a_star_import_gives_all_that_the_package_lists():
+def test_a_star_import_gives_all_listed_names():
     code = "from nbgrader.preprocessors import *; print(Execute.__module__, LockCells.__module__)"
     expected = "nbgrader.preprocessors.execute nbgrader.preprocessors.lockcells"
     assert run(LAZILY + code) == expected
 
 
-def test_what_a_package_defines_itself_is_there():
+def test_names_defined_in_the_package_itself_exist():
     code = "import nbgrader; print(nbgrader._jupyter_server_extension_points())"
     assert run(LAZILY + code) == "[{'module': 'nbgrader'}]"
 
 
-def test_a_name_that_no_package_has_is_an_error():
+def test_an_unknown_name_is_an_error():
     code = "import nbgrader.plugins as p; print(hasattr(p, 'Nothing'), hasattr(p, 'BasePlugin'))"
     assert run(LAZILY + code) == "False True"

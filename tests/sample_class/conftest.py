@@ -1,3 +1,3 @@
-"""The answers are pieces of notebooks, several of them wrong on purpose, and no modules."""
+"""Exclude the answers from collection: they are pieces of notebooks, some wrong on purpose."""
 
 collect_ignore_glob = ["answers/*.py"]

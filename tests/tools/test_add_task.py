@@ -1,4 +1,4 @@
-"""An empty task in an instructor's notebook, with the cells that nbgrader and the proof need."""
+"""add_task inserts an empty task with the cells that nbgrader and the proof need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tools import add_task
 
 @pytest.fixture
 def course(root, tmp_path, monkeypatch):
-    """A folder with one assignment of the course."""
+    """A course folder with one assignment."""
     shutil.copytree(root / "solutions" / "masking", tmp_path / "solutions" / "masking")
     monkeypatch.setattr(add_task, "ROOT", tmp_path)
     return tmp_path
@@ -25,7 +25,7 @@ def read(course):
     return nbformat.read(course / "solutions" / "masking" / "masking.ipynb", as_version=4)
 
 
-def test_three_cells_stand_behind_the_one_that_is_named(course, capsys):
+def test_three_cells_are_inserted_after_the_given_one(course, capsys):
     before = read(course)
     task = ["masking", "log-weights", "log_weights", "--after", "causal-tests"]
     assert add_task.main([*task, "--points", "3"]) == 0
@@ -49,7 +49,7 @@ def test_three_cells_stand_behind_the_one_that_is_named(course, capsys):
     )
 
 
-def test_the_file_changes_nowhere_else(course):
+def test_the_rest_of_the_file_stays_the_same(course):
     path = course / "solutions" / "masking" / "masking.ipynb"
     before = path.read_text(encoding="utf-8").splitlines()
     add_task.main(["masking", "log-weights", "log_weights", "--after", "causal-tests"])
@@ -58,7 +58,7 @@ def test_the_file_changes_nowhere_else(course):
     assert any(after[:line] + after[line + added :] == before for line in range(len(before)))
 
 
-def test_hidden_inputs_have_a_seed_of_their_own(course):
+def test_hidden_inputs_get_an_unused_seed(course):
     taken = [int(s) for c in read(course).cells for s in add_task.HIDDEN_SEED.findall(c.source)]
     add_task.main(["masking", "log-weights", "log_weights", "--after", "causal-tests"])
     found = [int(s) for c in read(course).cells for s in add_task.HIDDEN_SEED.findall(c.source)]
@@ -75,7 +75,7 @@ def test_hidden_inputs_have_a_seed_of_their_own(course):
         ({0: "none"}, "expected an assignment, found no solutions/none/none.ipynb"),
     ],
 )
-def test_what_does_not_fit_is_told_and_changes_nothing(course, capsys, changed, told):
+def test_bad_arguments_are_reported_and_change_nothing(course, capsys, changed, told):
     before = read(course)
     arguments = ["masking", "log-weights", "log_weights", "--after", "causal-tests"]
     for place, argument in changed.items():

@@ -1,4 +1,4 @@
-"""When the virtual environment counts as complete and up to date."""
+"""The virtual environment is ready only if it is complete and up to date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools import environment
 
 @pytest.fixture
 def project(root, tmp_path, monkeypatch):
-    """A project whose environment is marked as made by this Python."""
+    """A project whose environment is marked as made by the running Python."""
     for name in ("pyproject.toml", "requirements.txt"):
         shutil.copy(root / name, tmp_path)
     monkeypatch.setattr(environment, "ROOT", tmp_path)
@@ -33,17 +33,17 @@ def test_untouched_is_ready(project):
     assert environment.is_ready(sys.executable)
 
 
-def test_half_made_is_not_ready(project):
+def test_incomplete_is_not_ready(project):
     environment.STAMP.unlink()
     assert not environment.is_ready(sys.executable)
 
 
-def test_another_lock_is_not_ready(project):
+def test_a_changed_lock_is_not_ready(project):
     edit(project / "requirements.txt", "numpy==", "numpy==0.")
     assert not environment.is_ready(sys.executable)
 
 
-def test_another_dependency_is_not_ready(project):
+def test_a_changed_dependency_is_not_ready(project):
     edit(project / "pyproject.toml", "matplotlib>=", "matplotlib>")
     assert not environment.is_ready(sys.executable)
 

@@ -1,4 +1,4 @@
-"""What a page of the book weighs."""
+"""The sizes that page_sizes.py reports for the pages of a book."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PICTURE = base64.b64encode(b"x" * 300).decode()
 
 @pytest.fixture
 def book(tmp_path):
-    """A book of two pages: one with pictures, one with none."""
+    """A book of two pages, one with pictures and one without."""
     files = {
         "index.html": "<p>Start</p>",
         "book/pictures.html": (
@@ -35,11 +35,11 @@ def book(tmp_path):
     return tmp_path
 
 
-def test_the_themes_templates_are_no_pages(book):
+def test_theme_templates_are_not_pages(book):
     assert page_sizes.pages(book) == ["book/next.html", "book/pictures.html", "index.html"]
 
 
-def test_a_page_weighs_its_html_and_the_files_it_does_not_share(book):
+def test_size_is_html_plus_unshared_files(book):
     size = page_sizes.measure(book, "book/pictures.html")
     html = (book / "book" / "pictures.html").stat().st_size
     assert (size.html, size.files, size.own) == (html, 500, html + 500)
@@ -47,7 +47,7 @@ def test_a_page_weighs_its_html_and_the_files_it_does_not_share(book):
     assert 0 < size.sent < html
 
 
-def test_shared_files_are_listed_apart(book):
+def test_shared_files_are_listed_separately(book):
     assert page_sizes.shared(book) == {"_static/a.css": 70, "searchindex.js": 900}
     lines = list(page_sizes.report(book))
     assert any(line.startswith("book/pictures.html ") for line in lines)
@@ -62,7 +62,7 @@ def test_a_page_over_the_limit_fails(book, monkeypatch, capsys):
     assert [line.split()[0] for line in heavy] == ["book/pictures.html"]
 
 
-def test_a_missing_book_is_told(tmp_path, capsys):
+def test_a_missing_book_is_reported(tmp_path, capsys):
     assert page_sizes.main([str(tmp_path)]) == 1
     assert "run make book" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""The README's pictures: what is in them, and what they weigh."""
+"""The README's pictures: their content and their size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BLUE = (0, 114, 178)
 PAGE = "<body style='margin: 0'><div style='height: 900px'></div><p>{}</p><div style='height: 9in'>"
 
 
-def test_a_smaller_picture_shows_the_same(tmp_path):
+def test_a_smaller_picture_looks_the_same(tmp_path):
     file = tmp_path / "squares.png"
     picture = Image.effect_noise((60, 60), 80).convert("RGB")
     picture.paste(BLUE, (0, 0, 30, 30))
@@ -30,7 +30,7 @@ def test_a_smaller_picture_shows_the_same(tmp_path):
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project with the page of one view: a blue square, 900 pixels below the top."""
+    """A project with the page of one view, which shows a blue square 900 pixels below the top."""
     square = f"<span style='display: block; height: 40px; background: rgb{BLUE}'></span>"
     (tmp_path / "page.html").write_text(PAGE.format(square), encoding="utf-8")
     view = View("page.html", "span", above=30, width=300, height=200)
@@ -40,8 +40,8 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.usefixtures("chromium_is_there")
-def test_each_view_is_taken_where_it_says(project, capsys):
+@pytest.mark.usefixtures("chromium_installed")
+def test_each_picture_shows_the_right_part_of_the_page(project, capsys):
     assert pictures.main() == 0
     assert capsys.readouterr().out.startswith("docs/square.png: ")
     with Image.open(project / "docs" / "square.png") as picture:
@@ -51,7 +51,7 @@ def test_each_view_is_taken_where_it_says(project, capsys):
     assert blue == list(range(30, 70))
 
 
-def test_without_the_pages_nothing_is_taken(project, capsys):
+def test_without_the_pages_no_picture_is_taken(project, capsys):
     (project / "page.html").unlink()
     assert pictures.main() == 1
     assert "expected page.html" in capsys.readouterr().err
@@ -59,7 +59,7 @@ def test_without_the_pages_nothing_is_taken(project, capsys):
 
 
 @pytest.fixture
-def chromium_is_there(request):
-    """Skip, or fail under CI, where the shared browser fixture would."""
+def chromium_installed(request):
+    """Without Chromium skip the test, or fail it under CI, as the shared browser fixture does."""
     if shutil.which("chromium") is None:
         request.getfixturevalue("chromium")

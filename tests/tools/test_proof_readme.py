@@ -1,4 +1,4 @@
-"""What the README of the exercises' proof names exists, and it names all there is to know."""
+"""The README of the exercises' proof mentions all folders and tests, and all it mentions exists."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def page(root) -> str:
 
 @pytest.fixture(scope="module")
 def named(page) -> set[str]:
-    """The paths that stand in code, from the root or from the folder, and in links."""
+    """The paths in inline code and links, relative to the root or to the folder."""
     in_code = re.findall(r"`((?:[\w-]+/)+[\w-]*(?:\.\w+)?|\w+\.py)`", page)
     in_commands = re.findall(r"tests/[\w/]+(?:\.py)?", page)
     return {*in_code, *in_commands, *re.findall(r"\]\(([^)#]+)", page)}
 
 
-def test_every_path_that_is_named_exists(root, named):
+def test_every_path_mentioned_exists(root, named):
     assert len(named) > 15
     missing = {
         path for path in named if not any((root / room / path).exists() for room in ("", FOLDER))
@@ -33,7 +33,7 @@ def test_every_path_that_is_named_exists(root, named):
     assert missing == set()
 
 
-def test_every_folder_and_every_file_of_tests_is_named(root, named):
+def test_every_folder_and_test_file_is_mentioned(root, named):
     folder = root / FOLDER
     assert {f"{path.parent.name}/" for path in folder.glob("*/*.py")} <= named
     of_all = {
@@ -44,7 +44,7 @@ def test_every_folder_and_every_file_of_tests_is_named(root, named):
     assert {path.relative_to(folder).as_posix() for path in of_all} <= named
 
 
-def test_modules_that_are_run_and_fields_exist(root, page):
+def test_modules_in_commands_and_fields_exist(root, page):
     modules = re.findall(r"python -m ([\w.]+)", page)
     assert modules
     for module in modules:
@@ -55,6 +55,6 @@ def test_modules_that_are_run_and_fields_exist(root, page):
     assert words <= {field.name for field in fields(Proof)}
 
 
-def test_the_assignment_of_its_examples_is_one(page):
+def test_the_assignment_in_the_examples_exists(page):
     assert set(re.findall(r"-k (\w+)|naming (\w+)", page)) == {("masking", ""), ("", "masking")}
     assert "masking" in proofs()

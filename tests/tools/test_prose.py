@@ -1,4 +1,4 @@
-"""The prose of a page is found, and what is wrong with it told where it stands."""
+"""prose.py checks only the prose of a page and reports the position of each finding."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def found(text, settings):
     return [line.split(": ")[:2] for line in prose.findings(Path("page.md"), text, settings)]
 
 
-def test_only_prose_is_read_and_each_finding_has_its_place(settings):
+def test_only_prose_is_checked_and_each_finding_has_its_position(settings):
     assert found(PAGE, settings) == [
         ["page.md:6:1", "lexical_illusions"],
         ["page.md:15:18", "weasel_words.very"],
     ]
 
 
-def test_words_keep_their_places():
+def test_words_keep_their_positions():
     blanked = prose.prose(PAGE)
     assert len(blanked) == len(PAGE)
     assert [len(line) for line in blanked.splitlines()] == [len(line) for line in PAGE.splitlines()]

@@ -1,4 +1,4 @@
-"""What the pages at the front say in numbers, pictures, links and versions is so."""
+"""The numbers, pictures, links and versions in README and the other top-level pages are right."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import yaml
 from PIL import Image
 
-from attn_lib.figures.widgets import MOST_FRAMES
+from attn_lib.figures.widgets import MAX_FRAMES
 from book._ext.assignments import path_of, read_overview
 from tests.exercises.proof.proof import proofs
 from tools import page_sizes, pictures
@@ -30,7 +30,7 @@ def one_line(text: str) -> str:
 
 
 def hours(minutes: int) -> str:
-    """Return a time in words, rounded to half an hour."""
+    """Return a duration in words, rounded to half an hour."""
     halves = round(minutes / 30)
     return f"{WORDS[halves // 2]} and a half" if halves % 2 else WORDS[halves // 2]
 
@@ -49,13 +49,13 @@ def test_the_readme_counts_chapters_assignments_tasks_and_hours(root):
     ) in one_line(read(root, "README.md"))
 
 
-def test_the_limits_of_a_page_are_those_that_hold(root):
+def test_stated_page_limits_are_the_real_ones(root):
     text = one_line(read(root, "CONTRIBUTING.md"))
-    assert f"at most {MOST_FRAMES} states" in text
+    assert f"at most {MAX_FRAMES} states" in text
     assert f"a page weighs at most {page_sizes.LIMIT / 1e6:g} MB" in text
 
 
-def test_pictures_are_light_sharp_and_have_words(root):
+def test_pictures_are_small_sharp_and_have_alt_text(root):
     shown = re.findall(r"!\[([^]]*)\]\((docs/[^)]+)\)", read(root, "README.md"))
     assert [path for _, path in shown] == [f"docs/{name}" for name in pictures.VIEWS]
     for words, path in shown:
@@ -67,7 +67,7 @@ def test_pictures_are_light_sharp_and_have_words(root):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_to_files(root, page):
+def test_links_point_to_existing_files(root, page):
     text = re.sub(r"^```.*?^```", "", read(root, page), flags=re.MULTILINE | re.DOTALL)
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
     local = [target.partition("#")[0] for target in targets if "://" not in target]
@@ -75,7 +75,7 @@ def test_links_lead_to_files(root, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_tests_that_are_named_exist(root, page):
+def test_tests_mentioned_exist(root, page):
     named = [
         path
         for options in re.findall(r'make test PYTEST=("[^"]*"|[^\s`"]+)', read(root, page))
@@ -95,7 +95,7 @@ class TestVersions:
         assert "(c) 2026 the attention course authors" in read(root, "LICENSE")
         assert self.released(root)[0][0] == version
 
-    def test_the_changelog_has_the_newest_first(self, root):
+    def test_the_changelog_lists_the_newest_first(self, root):
         found = self.released(root)
         numbers = [tuple(map(int, version.split("."))) for version, _ in found]
         assert numbers == sorted(set(numbers), reverse=True)
@@ -104,7 +104,7 @@ class TestVersions:
 
     @staticmethod
     def released(root) -> list[tuple[str, str]]:
-        """Return version and date of each release, as the changelog has them."""
+        """Return version and date of each release in the changelog."""
         headings = re.findall(r"^## (.*)$", read(root, "CHANGELOG.md"), re.MULTILINE)
         if headings[0] == "Unreleased":
             del headings[0]

@@ -1,4 +1,4 @@
-"""The text of a release on GitHub is the changelog's about that version."""
+"""The text of a GitHub release is the changelog's section about that version."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGELOG = """# Changelog
 """
 
 
-def test_it_is_the_section_of_this_version_alone():
+def test_only_the_section_of_this_version_is_printed():
     assert notes("v0.10.0", CHANGELOG, "0.10.0") == "### For learners\n\n- A chapter."
     assert notes("v0.1.0", CHANGELOG, "0.1.0") == "- The first."
 
@@ -41,12 +41,12 @@ def test_it_is_the_section_of_this_version_alone():
         ("v0.1", "0.1", "expected a section ## 0.1 - DATE in CHANGELOG.md, found none."),
     ],
 )
-def test_what_does_not_fit_is_told(tag, version, told):
+def test_a_wrong_tag_or_missing_section_is_reported(tag, version, told):
     with pytest.raises(ValueError, match=told.replace(".", r"\.")):
         notes(tag, CHANGELOG, version)
 
 
-def test_the_command_knows_the_version_at_hand(root):
+def test_the_command_reads_the_current_version(root):
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     command = [sys.executable, root / "tools" / "release_notes.py"]
     run = subprocess.run(

@@ -1,4 +1,4 @@
-"""Making a folder again exactly when what it is made from has changed."""
+"""A folder is made again exactly when its inputs or the command have changed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from tools import run_if_changed
 
-# Adds a line for each run, outside of the folder, so that runs can be counted.
+# Adds a line for each run to a file outside the folder, so that runs can be counted.
 COPY = """
 import pathlib
 with open("runs", "a") as runs:
@@ -70,7 +70,7 @@ def test_a_changed_input_runs_again_in_an_empty_folder(workplace, change):
     assert not (workplace / "made" / "stale").exists()
 
 
-def test_what_tools_leave_among_the_inputs_does_not_count(workplace):
+def test_files_left_by_tools_are_not_inputs(workplace):
     make()
     for name in ("__pycache__", ".ipynb_checkpoints"):
         (workplace / "sources" / name).mkdir()
@@ -80,7 +80,7 @@ def test_what_tools_leave_among_the_inputs_does_not_count(workplace):
     assert runs(workplace) == 1
 
 
-def test_another_command_runs_again(workplace):
+def test_a_changed_command_runs_again(workplace):
     make()
     make(COPY + "# another")
     assert runs(workplace) == 2
@@ -93,7 +93,7 @@ def test_a_lost_result_is_made_again(workplace):
     assert (workplace / "made" / "result").read_text() == "one"
 
 
-def test_a_failed_run_gives_its_status_and_is_tried_again(workplace, capfd):
+def test_a_failed_run_returns_its_status_and_is_repeated(workplace, capfd):
     assert make(COPY + "raise SystemExit(3)") == 3
     assert "failed with status 3" in capfd.readouterr().err
     assert make(COPY + "raise SystemExit(3)") == 3

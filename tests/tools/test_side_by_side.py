@@ -1,4 +1,4 @@
-"""Tests that run side by side stay with those they share something with, in a useful order."""
+"""Tests that share an expensive result form a group, and slow tests run first."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ BUILD = "tests/book/test_build.py::test_the_book_builds_without_a_warning"
         ),
     ],
 )
-def test_what_a_test_stays_with(node_id, parameters, group):
+def test_the_group_of_a_test(node_id, parameters, group):
     assert group_of(node_id, parameters) == group
 
 
-def test_the_book_is_begun_first_and_small_tests_come_last():
+def test_the_book_comes_first_and_fast_tests_come_last():
     node_ids = [
         "attn_lib/softmax.py::attn_lib.softmax.softmax",
-        "tests/grader/submission/test_finding.py::test_a",
+        "tests/grader/submission/test_locating.py::test_a",
         "tests/grader/judging/test_hostile.py::test_a",
         BUILD,
         "tests/book/test_build.py::test_alternative_texts[x]",
@@ -56,7 +56,7 @@ def test_the_book_is_begun_first_and_small_tests_come_last():
     assert sorted(node_ids, key=rank) == [node_ids[at] for at in (3, 2, 1, 4, 0)]
 
 
-def test_every_path_that_is_named_exists(root):
+def test_every_listed_path_exists(root):
     named = {
         *side_by_side.APART,
         *side_by_side.TOGETHER,

@@ -1,6 +1,6 @@
-"""What tools/system_packages says and does on machines that lack something.
+"""What tools/system_packages prints and does on machines that lack something.
 
-The machine is a folder of small scripts that is all there is on PATH.
+Such a machine is simulated by a folder of small scripts, which is the only folder on PATH.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ VENV_PACKAGE = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
 
 
 def python(without: str = "") -> str:
-    """Answer as the Python of this test, but lack something unless it was "installed".
+    """Return a script that acts like this Python but lacks a module until it is "installed".
 
-    Whether the machine of this test has it does not matter.
+    It does not matter whether the machine that runs this test has the module.
     """
     return f"""\
 #!/bin/bash
@@ -46,14 +46,14 @@ CHROMIUM = BWRAP = PG_CTLCLUSTER = "#!/bin/bash\n"
 
 
 class Machine:
-    """A machine with the given commands and nothing else."""
+    """A simulated machine that has only the given commands."""
 
     def __init__(self, root, folder) -> None:
         self.tool = root / "tools" / "system_packages"
         self.folder = folder
 
     def has(self, uid: int, *, without: str = "", **commands: str) -> Machine:
-        """Put these commands there, and the programs that `without` does not name."""
+        """Add these commands, and all standard programs except the one named by `without`."""
         programs = {"bwrap": BWRAP, "pg_ctlcluster": PG_CTLCLUSTER}
         scripts = {name: script for name, script in programs.items() if name != without}
         scripts |= commands | {"id": f"#!/bin/bash\necho {uid}\n"}
@@ -81,7 +81,7 @@ def machine(root, tmp_path) -> Machine:
     return Machine(root, tmp_path)
 
 
-def test_nothing_missing_says_nothing(machine):
+def test_nothing_missing_prints_nothing(machine):
     checked = machine.has(1000, python3=PYTHON, chromium=CHROMIUM).check("test")
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
@@ -99,7 +99,7 @@ def test_old_python(machine):
     assert "make course PYTHON=" in checked.stderr
 
 
-def test_another_python_can_be_named(machine):
+def test_another_python_can_be_chosen(machine):
     machine.has(1000, python3=OLD_PYTHON, python3_newer=PYTHON)
     assert machine.check("course", PYTHON="python3-newer").returncode == 0
 
@@ -115,7 +115,7 @@ def test_root_gets_ensurepip_installed(machine):
     assert install.endswith(f" {VENV_PACKAGE}")
 
 
-def test_others_are_told_the_command(machine):
+def test_without_root_the_command_is_printed(machine):
     machine.has(1000, python3=PYTHON_WITHOUT_ENSUREPIP, apt_get=APT_GET)
     checked = machine.check("course")
     assert checked.returncode == 1
@@ -149,7 +149,7 @@ def test_without_chromium_ci_fails(machine):
     assert "Expected chromium for the browser tests, found none." in checked.stderr
 
 
-def test_chromium_whose_driver_cannot_start_stops(machine):
+def test_a_driver_that_cannot_start_stops(machine):
     checked = machine.has(1000, python3=PYTHON_WITHOUT_LIBATOMIC, chromium=CHROMIUM).check("test")
     assert checked.returncode == 1
     assert "Expected libatomic1 for the browser tests, found none." in checked.stderr
@@ -177,7 +177,9 @@ class TestPrograms:
         assert machine.check(purpose).returncode == 0
         assert machine.apt_log()[1].endswith(f" {package}")
 
-    def test_others_are_told_what_is_left_out(self, purpose, program, package, left_out, machine):
+    def test_without_root_the_missing_feature_is_printed(
+        self, purpose, program, package, left_out, machine
+    ):
         machine.has(1000, without=program, python3=PYTHON, chromium=CHROMIUM)
         checked = machine.check(purpose)
         assert checked.returncode == 0

@@ -1,4 +1,4 @@
-"""What GitHub and Binder run exists here, and is what `make` runs."""
+"""The commands that GitHub and Binder run exist and are the ones that `make` runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOOK_ACTIONS = {
 }
 
 
-#: Permissions of the jobs that need some, by name.
+#: The jobs that need more than read access, with their permissions.
 MORE_THAN_READ = {
     "publish": {"pages": "write", "id-token": "write"},
     "release": {"contents": "write"},
@@ -30,7 +30,7 @@ MORE_THAN_READ = {
 
 @pytest.fixture(scope="module")
 def jobs(root):
-    """The jobs of a workflow, by the workflow's file."""
+    """A function that returns the jobs of a workflow file."""
 
     def read(name: str) -> dict:
         text = (root / ".github" / "workflows" / name).read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def jobs(root):
 
 @pytest.fixture(scope="module")
 def pythons(root) -> list[str]:
-    """The versions of Python that the project says it supports."""
+    """The Python versions that pyproject.toml lists as supported."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
 
@@ -59,7 +59,7 @@ def test_no_workflow_is_forgotten(root):
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_what_is_run_exists(root, jobs, name):
+def test_commands_exist(root, jobs, name):
     own = [line for line in ran(jobs(name)) if re.match(r"make |\.ci/|tools/", line)]
     assert own
     targets = re.findall(
@@ -75,7 +75,7 @@ def test_what_is_run_exists(root, jobs, name):
 
 
 @pytest.mark.parametrize("name", WORKFLOWS)
-def test_actions_are_githubs_own_at_a_major_version(jobs, name):
+def test_actions_are_from_github_at_a_major_version(jobs, name):
     used = [step["uses"].partition("@") for step in steps(jobs(name)) if "uses" in step]
     assert used
     for action, _, version in used:
@@ -83,7 +83,7 @@ def test_actions_are_githubs_own_at_a_major_version(jobs, name):
         assert re.fullmatch(r"v\d+", version), action
 
 
-def test_what_is_published_is_what_make_book_makes(root, jobs):
+def test_the_published_book_is_made_by_make_book(root, jobs):
     book = jobs("book.yml")
     assert "make book" in ran({"build": book["build"]})
     (upload,) = (step for step in steps(book) if "upload-pages-artifact" in step.get("uses", ""))
@@ -92,7 +92,7 @@ def test_what_is_published_is_what_make_book_makes(root, jobs):
     assert upload["with"]["path"] == made
 
 
-def test_only_the_jobs_that_publish_may_do_more_than_read(root, jobs):
+def test_only_publishing_jobs_may_write(root, jobs):
     for name in WORKFLOWS:
         text = (root / ".github" / "workflows" / name).read_text(encoding="utf-8")
         assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
@@ -101,23 +101,24 @@ def test_only_the_jobs_that_publish_may_do_more_than_read(root, jobs):
     assert "pull_request" in jobs("book.yml")["publish"]["if"]
 
 
-def test_a_release_is_made_of_a_tag_that_fits_its_version(root, jobs):
+def test_a_release_needs_a_tag_that_matches_the_version(root, jobs):
     commands = ran(jobs("release.yml"))
     (notes,) = (line for line in commands if "release_notes" in line)
     assert (root / notes.split()[1]).is_file()
-    assert commands.index(notes) < commands.index("make release")  # a wrong tag costs no build
+    # The notes come first, so that a wrong tag fails before the build.
+    assert commands.index(notes) < commands.index("make release")
     assert commands[-1].startswith('gh release create "$GITHUB_REF_NAME" dist/*.zip ')
 
 
-def test_dependabot_looks_where_there_is_something_to_see(root):
+def test_dependabot_covers_pip_and_actions(root):
     settings = yaml.safe_load((root / ".github" / "dependabot.yml").read_text(encoding="utf-8"))
     limits = {one["package-ecosystem"]: one for one in settings["updates"]}
     assert limits.keys() == {"pip", "github-actions"}
     assert limits["pip"]["open-pull-requests-limit"] == 0  # the lock is made by `make lock`
 
 
-def test_the_forms_for_issues_can_be_shown(root):
-    """As GitHub demands: a name and a description, and fields with ids of their own."""
+def test_issue_forms_are_valid(root):
+    """GitHub requires a name, a description, and fields with distinct ids."""
     forms = sorted((root / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
     assert len(forms) == 3
     for path in forms:
@@ -145,8 +146,8 @@ class TestBinder:
         stated = (root / "binder" / "runtime.txt").read_text(encoding="utf-8").strip()
         assert stated.removeprefix("python-") in pythons
 
-    def test_pip_takes_its_requirements(self, root):
-        """All is installed here, at the lock's versions, so pip asks no registry."""
+    def test_pip_accepts_its_requirements(self, root):
+        """Everything is installed already, at the lock's versions, so pip needs no registry."""
         options = ("--dry-run", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
         run = subprocess.run(
             [sys.executable, "-m", "pip", "install", *options, "-r", "binder/requirements.txt"],

@@ -1,13 +1,13 @@
 """Checks that an exercise's test cell runs on a learner's work.
 
-A test cell makes one `Checks` of the names it can see, opens a part for each thing that earns
-points, runs checks in it and ends with `Checks.finish`. Every check runs, whatever happened to
-those before, so the learner sees all that is left to do. A part earns its points when all its
-checks pass.
+A test cell creates one `Checks` from its global names, opens a part for each thing that earns
+points, runs checks in that part and ends with `Checks.finish`. Every check runs, even if an
+earlier one failed, so the learner sees all that is left to do. A part earns its points when all
+its checks pass.
 
-Checks are given the *name* of what they look at, so that an answer that is not there yet is
-told in words. The same cell works in the learner's kernel, under ``nbgrader validate``, under
-``nbgrader autograde`` and in the judge.
+Checks take the *name* of an answer, not its value, so that a missing answer gives a helpful
+message in place of a NameError. The same cell works in the learner's kernel, under ``nbgrader
+validate``, under ``nbgrader autograde`` and in the judge.
 """
 
 from attn_lib.course.checks.core import Checks

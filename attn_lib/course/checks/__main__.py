@@ -1,14 +1,14 @@
 """Check an exercise notebook outside Jupyter.
 
-Run the notebook's cells in order and tell what its test cells say, as *Validate* does in
-Jupyter::
+Execute the notebook's cells in order and print what its test cells found, as *Validate* does
+in Jupyter::
 
     python -m attn_lib.course.checks exercises/masking/masking.ipynb
 
-NumPy is all it needs. The notebook is read and never written. Code in it runs as it would in
-Jupyter, so run only notebooks that you trust.
+It needs only NumPy. The notebook file is never changed. Its code is executed as in Jupyter, with
+all your rights, so check only notebooks that you trust.
 
-The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is no
+The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is not an
 exercise notebook.
 """
 
@@ -41,12 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def as_text(outcome: Outcome) -> str:
-    """Return what was found task by task, and a last line that sums it up."""
+    """Return what was found, task by task, and a summary in the last line."""
     blocks = []
     for task in outcome.tasks:
-        if task.told:
+        if task.lines:
             title = [task.title] if task.title else []
-            blocks.append("\n".join([*title, *(f"  {line}" for line in task.told)]))
+            blocks.append("\n".join([*title, *(f"  {line}" for line in task.lines)]))
     blocks.append(f"{outcome.passed} of {outcome.tests} test cells pass.")
     return "\n\n".join(blocks)
 

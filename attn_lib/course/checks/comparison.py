@@ -1,4 +1,4 @@
-"""How an answer differs from the right one, in words."""
+"""Describing how an answer differs from the right one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from attn_lib.course.checks.remote import type_name
 
 
-def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
+def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
 
-    Type, shape, kind of number, finiteness and values are compared in this order, and the
-    first that differs is told, since the later ones mean nothing without it.
+    Type, shape, kind of number, finiteness and values are compared in this order. Only the
+    first difference is described, since the later comparisons mean nothing after it.
 
     Parameters
     ----------
-    got
-        Anything.
+    got : object
+        The learner's answer, which may be anything.
     expected : ndarray
     tolerance : (float, float)
         Relative and absolute tolerance on the values.
@@ -51,7 +51,7 @@ def difference(got: Any, expected: NDArray[Any], tolerance: tuple[float, float])
     return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
 
 
-def form_problem(got: Any, expected: NDArray[Any]) -> str:
+def form_problem(got: object, expected: NDArray[Any]) -> str:
     """Say how `got` differs from `expected` in type, shape, kind of number or finiteness."""
     array = as_numbers(got)
     if array is None:
@@ -77,41 +77,42 @@ def form_problem(got: Any, expected: NDArray[Any]) -> str:
 
 
 def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None) -> NDArray[Any]:
-    """Return what a function gives for copies of `args`, or the row of it that was asked for."""
+    """Return the result of a function for copies of `args`: all of it, or the row `row`."""
     result = function(*copy.deepcopy(args))
     return np.asarray(result if row is None else result[row])
 
 
-def tolerance_for(got: Any, expected: NDArray[Any]) -> tuple[float, float]:
-    """Relative and absolute tolerance for what the learner computed, by its precision.
+def tolerance_for(got: object, expected: NDArray[Any]) -> tuple[float, float]:
+    """Return the relative and absolute tolerance for an answer of this precision.
 
-    float64 and float32 share one, since a float64 result may come of float32 steps. The
-    absolute one grows with the largest number expected: the small numbers beside it are sums
-    of such large ones, and as uncertain.
+    It is the same for float64 and float32, since a float64 result may come from float32
+    steps. The absolute tolerance grows with the largest expected number: small numbers next to
+    it may be sums of equally large ones, with the same absolute error.
     """
     array = as_numbers(got)
     half = array is not None and array.dtype == np.float16
-    finite = np.isfinite(expected)  # beside a masked score, -inf, the others still count
+    finite = np.isfinite(expected)  # a masked score is -inf; only the others have a size
     size = float(np.max(np.abs(expected), initial=0.0, where=finite))
-    # Not from 1 on for float16: zeros would pass for small numbers.
+    # No floor of 1 for float16: with it, zeros would be accepted in place of small numbers.
     return (1e-2, 1e-2 * size) if half else (1e-4, 1e-5 * max(1.0, size))
 
 
-def as_numbers(value: Any) -> NDArray[Any] | None:
+def as_numbers(value: object) -> NDArray[Any] | None:
     """Return `value` as a plain array if it is a number, an array or nested lists of numbers.
 
-    What lies under a mask is no number: NumPy's own functions leave it out.
+    For anything else the result is None, also for an array with masked entries: NumPy's own
+    functions skip those.
     """
     if value is None or isinstance(value, (str, bytes, dict, set)) or _has_masked_entries(value):
         return None
     try:
         array = np.array(value, subok=False)
-    except Exception:  # an object may raise anything when asked for its numbers
+    except Exception:  # a learner's object may raise anything in __array__
         return None
     return array if array.dtype.kind in "biufc" else None
 
 
-def _describe_type(got: Any, expected: NDArray[Any]) -> str:
+def _describe_type(got: object, expected: NDArray[Any]) -> str:
     if expected.ndim == 0:
         wanted = "a number"
     elif expected.ndim == 1:
@@ -132,12 +133,12 @@ def _describe_type(got: Any, expected: NDArray[Any]) -> str:
     return f"expected {wanted}, got {type_name(got)}."
 
 
-def _has_masked_entries(value: Any) -> bool:
+def _has_masked_entries(value: object) -> bool:
     return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 
 
 def shape_text(array: NDArray[Any]) -> str:
-    """Return the shape as a message names it."""
+    """Return an array's shape as messages show it."""
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
 
 

@@ -26,10 +26,10 @@ from attn_lib.course.checks.remote import type_name
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
 
-#: How many standard errors an estimate may lie off: right work fails once in two million.
+#: How many standard errors an estimate may be off: right work fails once in two million.
 STANDARD_ERRORS = 5
 
-#: The environment variable that gives each submission hidden inputs of its own.
+#: The environment variable from which the hidden inputs of a submission are seeded.
 SEED = "ATTN_LIB_CHECKS_SEED"
 
 
@@ -39,7 +39,7 @@ class Checks:
     Parameters
     ----------
     names : mapping
-        Where the learner's work is looked up: ``globals()`` in a test cell.
+        The learner's work by name: ``globals()`` in a test cell.
 
     Examples
     --------
@@ -64,19 +64,19 @@ class Checks:
     def __init__(self, names: Mapping[str, Any]) -> None:
         self._ledger = Ledger(names)
         self._obstacle: Finding | None = None
-        self._malformed: set[str] = set()  # values of the part at hand, by name
+        self._malformed: set[str] = set()  # names whose `form` failed in the current part
 
     @property
     def parts(self) -> list[Part]:
-        """The parts opened so far, each with what its checks found."""
+        """The parts opened so far, with their findings."""
         self._ledger.name_causes()
         return self._ledger.parts
 
     def learner_id(self) -> str:
         """Return the learner's id from the name ``learner_id``.
 
-        Where it is missing or no id, every part of the cell fails with a message that says
-        so, and the id of nobody is returned for the cell to go on with.
+        If it is missing or not a valid id, every part of the cell fails with a message that
+        says so. The cell can go on, with the id "nobody".
         """
         if "learner_id" not in self._ledger.names:
             problem = (
@@ -97,8 +97,8 @@ class Checks:
         Parameters
         ----------
         number : int
-            The cell's own, so that two cells do not get the same inputs. The judge adds a
-            seed of the submission.
+            A different one in each cell, so that no two cells get the same inputs. The judge
+            adds the seed of the submission.
         """
         seed = os.environ.get(SEED)
         return np.random.default_rng(number if seed is None else [number, int(seed)])
@@ -109,9 +109,9 @@ class Checks:
         Parameters
         ----------
         title : str
-            What the report calls it.
+            The name of the part in what the learner is shown.
         points : float
-            What it earns when all its checks pass.
+            The points it earns when all its checks pass.
         """
         self._malformed.clear()
         found = [self._obstacle] if self._obstacle else []
@@ -120,25 +120,27 @@ class Checks:
     def call(
         self,
         name: str,
-        *args: Any,
+        *args: object,
         target: str | None = None,
         expected: ArrayLike | None = None,
     ) -> None:
         """Check what the learner's function returns for `args`.
 
-        What it prints on stderr, warnings included, is dropped: a warning is not a failure.
+        What the function prints on stderr, warnings included, is dropped: a warning is not a
+        failure.
 
         Parameters
         ----------
         name : str
             The function's name.
         *args
-            Its arguments. It gets copies, and changing them is a failure.
+            Its arguments. The function gets copies; if it changes them, the check fails.
         target : str, optional
-            The key in `attn_lib.course.targets.TARGETS` of the function this one has to equal.
-            Its catalogued mistakes are named when one of them gives the answer found.
+            The key in `attn_lib.course.targets.TARGETS` of the function that gives the right
+            result. If a catalogued mistake of this target explains a wrong answer, the
+            message names it.
         expected : array_like, optional
-            The right result. Default: what the target gives for `args`.
+            The right result. Default: what the target returns for `args`.
         """
         self._ledger.ask("call", name, args, target=target)
         got = self._ledger.call(name, args)
@@ -163,15 +165,15 @@ class Checks:
         name : str
             The variable's name.
         target, args : optional
-            The function and arguments it should be the result of; see `call`.
+            The function and the arguments that give the right value; see `call`.
         row : int, optional
-            The value is this row of the result. Default: the whole result.
+            The right value is this row of the result. Default: the whole result.
         expected : array_like, optional
-            The right value. Default: what the target gives for `args`.
+            The right value. Default: what the target returns for `args`.
         decimals : int, optional
-            How many decimals were asked for. A difference of one in the last is accepted.
+            How many decimals were asked for. A difference of 1 in the last one is accepted.
         within : float, optional
-            The largest difference that is accepted, of a prediction say.
+            The largest accepted difference, for example for a prediction.
         """
         self._ledger.ask("value", name, target=target, row=row)
         got, found = self._ledger.find(name)
@@ -187,7 +189,7 @@ class Checks:
     def estimate(
         self,
         name: str,
-        *args: Any,
+        *args: object,
         seeds: tuple[int, int],
         target: str,
         target_args: Sequence[Any],
@@ -195,9 +197,10 @@ class Checks:
     ) -> None:
         """Check a function that estimates a number by experiment, with its error bound.
 
-        It takes `args` and a seed. Each of two seeds has to give a number within
-        `STANDARD_ERRORS` of the right one, the same seed the same number, and two seeds
-        two numbers: what does not depend on the seed is no experiment.
+        The function takes `args` and a seed. For each of two seeds it has to return a number
+        within `STANDARD_ERRORS` of the right one. The same seed has to give the same number,
+        and different seeds different numbers: a result that does not depend on the seed does
+        not come from an experiment.
 
         Parameters
         ----------
@@ -243,8 +246,9 @@ class Checks:
                 "np.random.default_rng(seed), measure them, and do not round."
             )
             return self._ledger.note(name, problem, given=given)
-        # Half of it relative, so that a wrong experiment, whose noise grows with its result, is
-        # told by its mistake too. For the right number the halves add up to the whole.
+        # Half of the bound is relative, because the noise of a wrong experiment grows with its
+        # result: this way its mistake is still recognised. Around the right number the two
+        # halves add up to the whole bound.
         bound = STANDARD_ERRORS * standard_error / 2
         right = abs(float(TARGETS[target](*target_args)))
         tolerance = (bound / right, bound) if right else (0.0, 2 * bound)
@@ -261,15 +265,15 @@ class Checks:
     def drawing(
         self,
         name: str,
-        *args: Any,
+        *args: object,
         lines: Mapping[str, Line] | None = None,
         image: ArrayLike | None = None,
         logarithmic: str | None = None,
         labelled: bool | Mapping[str, str] = False,
     ) -> None:
-        """Check what the learner's function draws: the data in the axes it returns.
+        """Check the data in the axes that the learner's function draws.
 
-        Axes with nothing in them have neither the right scales nor labels.
+        Empty axes pass no check of their scales or labels.
 
         Parameters
         ----------
@@ -278,18 +282,19 @@ class Checks:
         *args
             Its arguments.
         lines : mapping, optional
-            The lines that have to be there, by their labels.
+            The required lines, by label.
         image : array_like, optional
-            What has to be shown by ``imshow``.
+            The array that ``imshow`` has to show.
         logarithmic : str, optional
             Which axes have to be logarithmic: "", "x", "y" or "xy". Default: any scales.
         labelled : bool or mapping
-            Whether both axes need a label; by "x" and "y" the words that have to be in it.
+            Whether both axes need a label. A mapping gives the words that the labels have to
+            contain, by "x" and "y".
 
         Raises
         ------
         ValueError
-            If nothing is to be looked at, a mistake of the cell's author.
+            If there is nothing to check: the author of the cell asked for no property.
         """
         self._ledger.ask("drawing", name, args)
         observation = self._ledger.call(name, args, own_work=False)
@@ -303,7 +308,9 @@ class Checks:
                 "Is there a `return ax`?",
             )
         if lines is None and image is None and logarithmic is None and not labelled:
-            raise ValueError(f"{name}: expected something to look at in the drawing, got nothing.")
+            raise ValueError(
+                f"{name}: expected lines, image, logarithmic or labelled, got none of them."
+            )
         if logarithmic is not None or labelled:
             self._ledger.note(name, empty_problem(drawing))
         if logarithmic is not None:
@@ -340,8 +347,8 @@ class Checks:
     def holds(self, name: str, condition: Callable[[Any], Any], sentence: str) -> None:
         """Check that a value has a property.
 
-        A value whose `form` was wrong in this part is not asked: that has been told, and a
-        condition on four numbers may take hours on millions.
+        The condition is skipped if `form` failed for this name in the same part: the learner
+        knows already, and a condition meant for four numbers may take hours on millions.
 
         Parameters
         ----------
@@ -350,7 +357,7 @@ class Checks:
         condition : callable
             Takes the value as an array, returns whether the property holds.
         sentence : str
-            What is told when it does not.
+            What the learner is told if the property does not hold.
         """
         self._ledger.ask("holds", name)
         got, found = self._ledger.find(name)
@@ -376,11 +383,11 @@ class Checks:
         name : str
             The variable's name.
         options : str
-            The letters, such as "ABCD". A small letter counts as its capital.
+            The letters, such as "ABCD". Lower case is accepted too.
         right : str, optional
-            The right one. Default: any of the options passes.
+            The right letter. Default: any of the options passes.
         because : mapping, optional
-            For each wrong letter a sentence that says why it is wrong.
+            For each wrong letter, a sentence that says why it is wrong.
         """
         self._ledger.ask("choice", name, options=options, right=right, because=because)
         got, found = self._ledger.find(name)
@@ -392,24 +399,25 @@ class Checks:
             return self._ledger.note(name, f"expected one of the letters {listed}, got {got!r}.")
         if right is None or letter == right:
             return self._ledger.note(name, only_form=right is None)
-        reason = (because or {}).get(letter, "")
-        self._ledger.note(name, f'"{letter}" is not right. {reason}'.strip())
+        explanation = (because or {}).get(letter, "")
+        self._ledger.note(name, f'"{letter}" is not right. {explanation}'.strip())
 
     def finish(self) -> float | None:
-        """Report every part, then award the points or raise.
+        """Show what was found in every part, then award the points or raise.
 
         Returns
         -------
         float or None
             Under ``nbgrader autograde`` the points earned, which nbgrader reads from the
-            cell's result. Elsewhere None: hidden checks are still to come, so no points.
+            cell's output. Elsewhere None: the hidden checks have not run, so there are no
+            points yet.
 
         Raises
         ------
         ChecksFailed
-            If anything failed; under ``nbgrader autograde`` only if nothing was earned.
+            If a check failed; under ``nbgrader autograde`` only if no part earned points.
         ValueError
-            If a part holds no check, which would otherwise pass.
+            If a part holds no check: an empty part would always pass.
         """
         parts = self._ledger.parts
         if not parts or not all(part.findings for part in parts):
@@ -437,4 +445,4 @@ class Checks:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
         question = Question(right, compute, tolerance_for(curve.y, right))
-        self._ledger.judge(f"{name}, y", curve.y, question, line.target, label=label)
+        self._ledger.record(f"{name}, y", curve.y, question, line.target, label=label)

@@ -1,4 +1,4 @@
-"""Which catalogued mistake explains an answer: all that was asked of it, not one call alone."""
+"""Finding the catalogued mistake that explains all results of a learner's answer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Question:
-    """One thing that was asked of an answer."""
+    """One comparison of an answer, such as one call of a function."""
 
-    expected: NDArray[Any]  #: what is right
-    compute: Callable[[Function], NDArray[Any]]  #: what another function in its place gives
+    expected: NDArray[Any]  #: the right result
+    compute: Callable[[Function], NDArray[Any]]  #: the result of any function, right or wrong
     tolerance: tuple[float, float]  #: relative and absolute
 
     def answer(self, function: Function) -> NDArray[Any] | None:
-        """Return what a function gives, or None where its way of going wrong does not fit."""
+        """Return the result of a function, or None if it cannot handle these arguments."""
         with np.errstate(all="ignore"):
             try:
                 return self.compute(function)
@@ -32,22 +32,22 @@ class Question:
                 return None
 
     def tells_apart(self, wrong: NDArray[Any]) -> bool:
-        """Say whether this answer is seen to be wrong."""
+        """Say whether this wrong answer differs from the right one by more than the tolerance."""
         return wrong.shape != self.expected.shape or bool(
             difference(wrong, self.expected, self.tolerance)
         )
 
     def has_numbers(self, wrong: NDArray[Any]) -> bool:
-        """Say whether an answer holds more than NaN and infinities out of place."""
+        """Say whether an answer has a finite entry, or one that equals the expected entry."""
         in_place = wrong.shape == self.expected.shape and bool(np.any(wrong == self.expected))
         return in_place or bool(np.isfinite(wrong).any())
 
 
 class Diagnosis:
-    """What is known of one answer that is compared with a target.
+    """The search for the mistake behind one answer that is compared with a target.
 
-    A mistake is named if it explains every wrong answer and gives the right ones too. A cause
-    that another call contradicts would send a learner astray, so none is told then.
+    A mistake is named only if it reproduces every wrong result and every right one. A cause
+    that some other call contradicts would mislead the learner, so then none is named.
 
     Parameters
     ----------
@@ -70,11 +70,11 @@ class Diagnosis:
         self._passed: list[Question] = []
 
     def passed(self, question: Question) -> None:
-        """Note that the answer to this question is right."""
+        """Record that the answer to this question is right."""
         self._passed.append(question)
 
-    def failed(self, question: Question, got: Any) -> None:
-        """Note a wrong answer; mistakes that do not give it are out of the question."""
+    def failed(self, question: Question, got: object) -> None:
+        """Record a wrong answer, and drop the mistakes that do not reproduce it."""
         if self._suspects is None:
             self._suspects = list(spellings(self._target))
         left = []
@@ -89,9 +89,9 @@ class Diagnosis:
         self._suspects = left
 
     def mistake(self) -> Mistake | None:
-        """Return the first catalogued mistake that all answers agree with, if there is one.
+        """Return the first catalogued mistake that reproduces all answers, or None.
 
-        Infinities and NaN alone are no agreement: many ways lead there.
+        Agreement in infinities and NaN does not suffice: many mistakes lead to them.
         """
         for mistake, function in self._suspects or ():
             in_numbers = bool(self._passed) or mistake.id in self._found_in_numbers
@@ -106,7 +106,7 @@ class Diagnosis:
         )
 
 
-def _same_numbers(got: Any, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
+def _same_numbers(got: object, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
     array = as_numbers(got)
     if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
         return False

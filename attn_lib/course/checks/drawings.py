@@ -1,14 +1,17 @@
-"""What a learner drew, as data: the lines and images in the axes, not their pixels."""
+"""A learner's drawing as data: the lines and images in the axes, not the pixels."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    from matplotlib.lines import Line2D
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What stands in one pair of axes."""
+    """The contents of one pair of axes."""
 
     x_label: str
     y_label: str
@@ -34,7 +37,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Line:
-    """A line that a drawing has to hold: a target against x.
+    """A line that a drawing has to contain: the results of a target, plotted against x.
 
     Examples
     --------
@@ -45,13 +48,12 @@ class Line:
 
     x: ArrayLike  #: shape (n,)
     target: str  #: the key in `attn_lib.course.targets.TARGETS` of the function that gives y
-    args: Sequence[tuple[Any, ...]]  #: its arguments for each x
+    args: Sequence[tuple[Any, ...]]  #: the arguments of the target, one tuple for each x
 
 
-def as_drawing(result: Any) -> Any:
-    """Return matplotlib's Axes, or a Figure with one, as a `Drawing`; all else as it is."""
-    matplotlib = sys.modules.get("matplotlib")
-    if matplotlib is None:  # then this is nothing of matplotlib's
+def as_drawing(result: object) -> object:
+    """Return an Axes, or a Figure with one Axes, as a `Drawing`; anything else unchanged."""
+    if "matplotlib" not in sys.modules:  # then it is neither, and need not be imported
         return result
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -74,7 +76,7 @@ def as_drawing(result: Any) -> Any:
 
 
 def find_curve(drawing: Drawing, label: str) -> Curve | str:
-    """Return the curve of this label, or say in words that there is none."""
+    """Return the curve with this label, or a message that there is none."""
     for curve in drawing.curves:
         if curve.label == label:
             return curve
@@ -82,12 +84,12 @@ def find_curve(drawing: Drawing, label: str) -> Curve | str:
     found = f"lines labelled {', '.join(map(repr, labels))}" if labels else "no line with a label"
     return (
         f"expected a line labelled {label!r}, found {found}. "
-        f"Give it its name: ax.plot(x, y, label={label!r})."
+        f"Give it this label: ax.plot(x, y, label={label!r})."
     )
 
 
 def scale_problem(drawing: Drawing, logarithmic: str) -> str:
-    """Say which axis does not have the scale asked for; "" if both do.
+    """Say which axis does not have the required scale, or return "" if both have it.
 
     Parameters
     ----------
@@ -103,14 +105,14 @@ def scale_problem(drawing: Drawing, logarithmic: str) -> str:
 
 
 def label_problem(drawing: Drawing, words: Mapping[str, str]) -> str:
-    """Say which axis is not labelled as asked for; "" if both are.
+    """Say which axis does not have the required label, or return "" if both have it.
 
     Parameters
     ----------
     drawing : Drawing
     words : mapping
-        By "x" and "y" what the label of that axis has to contain, in capitals or not. Any
-        label contains "".
+        What the label of an axis has to contain, by "x" and "y"; case does not matter. Without
+        an entry, an axis may have any label.
     """
     for axis, label in (("x", drawing.x_label), ("y", drawing.y_label)):
         word = words.get(axis, "")
@@ -126,13 +128,13 @@ def label_problem(drawing: Drawing, words: Mapping[str, str]) -> str:
 
 
 def empty_problem(drawing: Drawing) -> str:
-    """Say that nothing is drawn, no image and no line of several points; "" if something is."""
+    """Say that there is no image and no line of several points, or return "" if there is one."""
     if drawing.images or any(len(curve.x) > 1 for curve in drawing.curves):
         return ""
     return "expected lines or an image in its axes, found neither."
 
 
-def _curve(line: Any) -> Curve:
+def _curve(line: Line2D) -> Curve:
     x, y = (np.asarray(data, dtype=np.float64) for data in line.get_data())
     order = np.argsort(x, kind="stable")
     return Curve(str(line.get_label()), x[order], y[order])

@@ -1,7 +1,7 @@
-"""What checks tell whoever listens, as data: each question, each finding, each report.
+"""Events through which other code can follow what the checks of a cell do.
 
 The judge learns from `Finished` which parts a test cell has. The tests of the exercises learn
-from the other events what a cell asks. A learner is told by the report alone.
+from the other events what a cell asks. A learner sees only the text that `Checks.finish` shows.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ class Asked:
 
     part: int  #: the number of its part in the cell, from 0
     method: str  #: the method of `Checks`
-    name: str  #: what the learner calls the answer
-    args: tuple[Any, ...]  #: what a function is called with; without the seed of an estimate
-    options: Mapping[str, Any]  #: what else the method was given and is to be compared with
+    name: str  #: the name of the answer
+    args: tuple[Any, ...]  #: the arguments of the learner's function, without an estimate's seed
+    options: Mapping[str, Any]  #: further arguments of the method, such as its target
 
 
 @dataclass(frozen=True)
 class Found:
-    """A check has a result, good or bad. No cause is known yet."""
+    """A check passed or failed. The finding does not name a mistake yet."""
 
     part: int
     finding: Finding
@@ -37,21 +37,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Compared:
-    """An answer was compared with a right one. The `Found` of that comes before."""
+    """An answer was compared with the right one. Its `Found` event came just before."""
 
     part: int
-    place: int  #: of its finding in the part
-    label: str  #: of the line, in a drawing
+    place: int  #: position of the finding in the part
+    label: str  #: label of the line in a drawing; else empty
     target: str | None  #: the key in `TARGETS`, if a target gives the right answer
     question: Question
-    got: Any
+    got: object
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A cell's report is made: `Checks.finish` is about to print or to raise it."""
+    """All checks of a cell have run: `Checks.finish` is about to print or raise the findings."""
 
-    parts: tuple[Part, ...]  #: copies of all parts so far, with the causes that are told
+    parts: tuple[Part, ...]  #: copies of all parts, whose findings now name mistakes
 
 
 Event = Asked | Found | Compared | Finished
@@ -62,15 +62,16 @@ _listeners: ContextVar[tuple[Listener, ...]] = ContextVar("listeners", default=(
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell a listener all that the checks in this block do.
+    """Call a listener for every event of the checks in this block.
 
-    Several may listen at once. Checks that run in another thread are not heard.
+    Several listeners may be active at once. Events in other threads do not reach them.
 
     Parameters
     ----------
     listener : callable
-        Takes an `Asked`, `Found`, `Compared` or `Finished`. What they hold is not copied, so it
-        changes nothing of that. What it raises ends the test cell.
+        Takes an `Asked`, `Found`, `Compared` or `Finished`. The events hold the very objects
+        that the checks use, so the listener must not change them. An exception that it raises
+        ends the test cell.
 
     Examples
     --------
@@ -97,6 +98,6 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def tell(event: Event) -> None:
-    """Tell every listener of an event."""
+    """Call every listener with this event."""
     for listener in _listeners.get():
         listener(event)

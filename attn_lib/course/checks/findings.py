@@ -1,4 +1,4 @@
-"""What checks found, and how a learner is told."""
+"""What checks found, and the text that shows it to a learner."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass, field
 
 from attn_lib.course.mistakes import catalogue
 
-#: Columns of a report. ``nbgrader validate`` cuts off what stands beyond 83.
+#: Columns of the text. ``nbgrader validate`` cuts lines off after column 83.
 WIDTH = 80
 
-#: Characters of one finding that are told: it may quote what a learner wrote.
-MOST_TOLD = 2000
+#: Characters of one message that are shown: a message may quote what a learner wrote.
+MAX_MESSAGE_LENGTH = 2000
 
 
 @dataclass(frozen=True)
 class Finding:
     """What one check found."""
 
-    name: str  #: what was looked at
-    message: str = ""  #: what is wrong; empty when the check passed
-    given: str = ""  #: the shapes it was called with
-    mistake: str | None = None  #: id of the catalogued mistake that gives this very answer
-    only_form: bool = False  #: the check looked at how the answer is written, not at what it says
+    name: str  #: the name of the answer
+    message: str = ""  #: what is wrong; empty if the check passed
+    given: str = ""  #: the arguments of the call, as `shapes_of` shows them
+    mistake: str | None = None  #: id of the catalogued mistake that explains the answer
+    only_form: bool = False  #: the check looked at the form of the answer, not at its content
 
     @property
     def passed(self) -> bool:
-        """Whether there is nothing wrong."""
+        """Whether the check passed."""
         return not self.message
 
 
@@ -62,29 +62,31 @@ class ChecksFailed(AssertionError):
 
 
 def as_text(parts: Sequence[Part], grading: bool = False) -> str:
-    """Return what a learner is told about all parts of a cell.
+    """Return the text that shows a learner the findings in all parts of a cell.
 
-    A finding is told once a part, a cause once a cell.
+    Equal findings are shown once in a part, and the same cause once in a cell.
 
     Parameters
     ----------
     parts : sequence of Part
     grading : bool
-        Whether all checks have run, the hidden ones too.
+        Whether the hidden checks have run too.
     """
     causes_told: set[str] = set()
     return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
 
 
-def shortened(text: str, most: int = MOST_TOLD) -> str:
-    """Return the text, or as much of its beginning as is told and how much is missing.
+def shortened(text: str, max_length: int = MAX_MESSAGE_LENGTH) -> str:
+    """Return the text, cut off after `max_length` characters with a note of how many are missing.
 
     Examples
     --------
     >>> shortened("abcdef", 4)
     'abcd… (2 more characters)'
     """
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
+    if len(text) <= max_length:
+        return text
+    return f"{text[:max_length]}… ({len(text) - max_length} more characters)"
 
 
 def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:

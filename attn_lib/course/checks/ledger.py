@@ -1,4 +1,4 @@
-"""What the learner's names stand for, and what checks find there, part by part."""
+"""Looking up a learner's answers by name, and recording findings about them, part by part."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from attn_lib.course.targets import TARGETS
 
 
 class Ledger:
-    """The names of a test cell and the parts that findings are entered into.
+    """The learner's answers by name, and the parts that hold the findings about them.
 
     Parameters
     ----------
     names : mapping
-        Where the learner's work is looked up.
+        The learner's work by name.
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
         self.parts: list[Part] = []
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
-        self._wrong: list[tuple[Part, int, Diagnosis]] = []  # by part and place
+        self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
 
     def find(self, name: str) -> tuple[Any, bool]:
-        """Return what the learner called `name`; record when there is no such thing."""
+        """Return the answer called `name` and True; if there is none, record that."""
         if name in self.names:
             return self.names[name], True
         self.note(
@@ -52,14 +52,14 @@ class Ledger:
         given: str = "",
         only_form: bool = False,
     ) -> None:
-        """Enter what one check found into the part at hand; see `Finding`."""
+        """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        result = Finding(name, message, given, only_form=only_form)
-        self.parts[-1].findings.append(result)
-        tell(Found(self._part, result))
+        finding = Finding(name, message, given, only_form=only_form)
+        self.parts[-1].findings.append(finding)
+        tell(Found(self._part, finding))
 
-    def ask(self, method: str, name: str, args: Sequence[Any] = (), **options: Any) -> None:
+    def ask(self, method: str, name: str, args: Sequence[Any] = (), **options: object) -> None:
         """Tell listeners that a check is about to look at an answer; see `Asked`."""
         tell(Asked(self._part, method, name, tuple(args), options))
 
@@ -68,7 +68,7 @@ class Ledger:
         return len(self.parts) - 1
 
     def call(self, name: str, args: Sequence[Any], *, own_work: bool = True) -> Observation | None:
-        """Return what the learner's function gave; record it where that is no result."""
+        """Call the learner's function; return None and record why if that gave no value."""
         function, found = self.find(name)
         if not found:
             return None
@@ -87,7 +87,7 @@ class Ledger:
     def compare(
         self,
         name: str,
-        got: Any,
+        got: object,
         target: str | None = None,
         args: Sequence[Any] = (),
         expected: ArrayLike | None = None,
@@ -96,7 +96,7 @@ class Ledger:
         tolerance: tuple[float, float] | None = None,
         given: str = "",
     ) -> None:
-        """Record how `got` differs from `expected`, or else from what the target gives."""
+        """Record how `got` differs from `expected`; by default, from the target's result."""
         if expected is None and target is None:
             raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
 
@@ -105,21 +105,21 @@ class Ledger:
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
         question = Question(right, compute, tolerance or tolerance_for(got, right))
-        self.judge(name, got, question, target, given=given)
+        self.record(name, got, question, target, given=given)
 
-    def judge(
+    def record(
         self,
         name: str,
-        got: Any,
+        got: object,
         question: Question,
         target: str | None,
         *,
         given: str = "",
         label: str = "",
     ) -> None:
-        """Record how `got` differs from what is right; `name_causes` finds what explains it.
+        """Record how `got` differs from the right answer; `name_causes` adds the cause later.
 
-        `label` is that of the line in a drawing.
+        `label` is the label of the line, if the answer is a line in a drawing.
         """
         problem = difference(got, question.expected, question.tolerance)
         self.note(name, problem, given=given)
@@ -134,7 +134,7 @@ class Ledger:
         self._wrong.append((self.parts[-1], place, diagnosis))
 
     def name_causes(self) -> None:
-        """Enter with each wrong answer the mistake that explains all that was asked so far."""
+        """Add to each wrong answer's finding the mistake that explains all answers so far."""
         mistakes = {id(diagnosis): diagnosis.mistake() for diagnosis in self._diagnoses.values()}
         for part, place, diagnosis in self._wrong:
             mistake = mistakes[id(diagnosis)]
@@ -143,7 +143,7 @@ class Ledger:
             )
 
     def as_text(self, grading: bool = False) -> str:
-        """Return what the learner is told about all parts; see `findings.as_text`."""
+        """Return the text that shows the findings in all parts; see `findings.as_text`."""
         self.name_causes()
         tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
         return as_text(self.parts, grading)

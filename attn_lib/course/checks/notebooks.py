@@ -1,4 +1,4 @@
-"""Running the test cells of an exercise notebook without Jupyter."""
+"""Executing an exercise notebook and its test cells without Jupyter."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from attn_lib.course.checks.findings import ChecksFailed
 
-#: What nbgrader puts into a written answer, and into the stub of code.
+#: The text that nbgrader puts into an unanswered cell.
 UNWRITTEN = "YOUR ANSWER HERE"
 
-#: Cell magics whose cells are Python all the same.
+#: Cell magics after which the cell is still Python.
 PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 _MAGIC = re.compile(r"(\s*)(?!#)(?:[%!?].*|[\w, ]+=\s*[%!].*|.*[\w)\]]\?{1,2}\s*)")
@@ -36,7 +37,7 @@ class NotANotebook(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """What matters of one cell."""
+    """The properties of one cell that checking needs."""
 
     id: str
     source: str
@@ -46,46 +47,46 @@ class Cell:
 
     @property
     def is_test(self) -> bool:
-        """Whether it earns points by itself."""
+        """Whether it is a test cell, which earns points when it is executed."""
         return self.is_code and self.is_graded and not self.is_answer
 
     @property
     def is_read_by_a_person(self) -> bool:
-        """Whether somebody reads what stands in it."""
+        """Whether a person grades what the learner writes into it."""
         return self.is_graded and self.is_answer
 
     @property
     def is_written(self) -> bool:
-        """Whether there is more than the released text in it."""
+        """Whether the learner has replaced the text that was released."""
         text = self.source.strip()
         return bool(text) and text != UNWRITTEN and "raise NotImplementedError()" not in text
 
 
 @dataclass
 class Task:
-    """What is to be told about one task: the cells below one heading."""
+    """What was found in one task: the cells below one heading."""
 
     title: str
-    told: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
 
 @dataclass
 class Outcome:
-    """What a run of a notebook found."""
+    """What executing a notebook showed."""
 
     tasks: list[Task] = field(default_factory=lambda: [Task("")])
-    tests: int = 0  #: how many test cells there are
-    passed: int = 0  #: how many of them pass
-    problems: int = 0  #: what else keeps the notebook from being right
+    tests: int = 0  #: number of test cells
+    passed: int = 0  #: number of test cells that pass
+    problems: int = 0  #: number of duplicated cells
 
     @property
     def all_pass(self) -> bool:
-        """Whether every test cell passes, and nothing else is in the way."""
+        """Whether every test cell passes and no cell is duplicated."""
         return self.passed == self.tests and not self.problems
 
     def tell(self, text: str) -> None:
-        """Add lines to the task at hand."""
-        self.tasks[-1].told += text.splitlines()
+        """Add lines to the current task."""
+        self.tasks[-1].lines += text.splitlines()
 
 
 def read(path: Path) -> list[Cell]:
@@ -101,8 +102,9 @@ def read(path: Path) -> list[Cell]:
     NotANotebook
         If it is anything else, or has no test cell.
     """
-    notebook = _parsed(path)
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    content = _parsed(path)
+    notebook = content if isinstance(content, dict) else {}
+    cells = notebook.get("cells")
     if not isinstance(cells, list) or notebook.get("nbformat") != 4:
         raise NotANotebook(
             f"{path}: expected a notebook of format 4, got other JSON. "
@@ -112,7 +114,7 @@ def read(path: Path) -> list[Cell]:
         found = [_cell(number, cell) for number, cell in enumerate(cells, start=1)]
     except (AttributeError, KeyError, TypeError) as error:
         raise NotANotebook(
-            f"{path}: expected cells with a type and a source, got a cell without ({error}). "
+            f"{path}: expected cells with a type and a source, got one without ({error}). "
             "Take a fresh copy of the exercise and put your answers into it."
         ) from error
     if not any(cell.is_test for cell in found):
@@ -124,13 +126,13 @@ def read(path: Path) -> list[Cell]:
 
 
 def execute(cells: list[Cell], folder: Path) -> Outcome:
-    """Run all code cells in order in one fresh namespace and say what the test cells found.
+    """Execute all code cells in order in one fresh namespace; return what the tests found.
 
     Parameters
     ----------
     cells : list of Cell
     folder : Path
-        The notebook's folder, which is the working directory meanwhile.
+        The notebook's folder. It is the working directory while the cells are executed.
     """
     outcome = Outcome()
     # In Jupyter `display` is always there.
@@ -150,7 +152,7 @@ def execute(cells: list[Cell], folder: Path) -> Outcome:
                 )
             if cell.is_read_by_a_person:
                 written = "written." if cell.is_written else "not written yet."
-                outcome.tell(f"{cell.id}: to be read by a person: {written}")
+                outcome.tell(f"{cell.id}: a person will read it: {written}")
             if cell.is_test:
                 _run_test(cell, names, outcome)
             elif cell.is_code:
@@ -158,7 +160,7 @@ def execute(cells: list[Cell], folder: Path) -> Outcome:
     return outcome
 
 
-def _parsed(path: Path) -> Any:
+def _parsed(path: Path) -> object:
     if path.is_dir():
         inside = ", ".join(sorted(file.name for file in path.glob("*.ipynb"))) or "none"
         raise NotANotebook(
@@ -167,9 +169,9 @@ def _parsed(path: Path) -> Any:
     try:
         content = path.read_bytes()
     except OSError as error:
-        reason = "found no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        problem = "found no such file" if isinstance(error, FileNotFoundError) else error.strerror
         raise NotANotebook(
-            f"{path}: expected a notebook, {reason}. You are in {Path.cwd()}."
+            f"{path}: expected a notebook, {problem}. You are in {Path.cwd()}."
         ) from error
     try:
         return json.loads(content.removeprefix(_BYTE_ORDER_MARK).decode("utf-8"))
@@ -179,7 +181,7 @@ def _parsed(path: Path) -> Any:
         ) from error
     except (ValueError, RecursionError) as error:
         raise NotANotebook(
-            f"{path}: expected a notebook, got what is no JSON ({error}). "
+            f"{path}: expected a notebook, got a file that is not JSON ({error}). "
             "Is the file complete, and saved by Jupyter?"
         ) from error
 
@@ -225,7 +227,7 @@ def _run_answer(cell: Cell, names: dict[str, Any], outcome: Outcome) -> None:
         outcome.tell(f"{cell.id}: {_error(error, cell)}")
 
 
-def _compiled(cell: Cell, source: str) -> Any:
+def _compiled(cell: Cell, source: str) -> CodeType:
     """Compile a cell so that errors can show its lines."""
     name = f"<{cell.id}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
@@ -251,7 +253,7 @@ def _error(error: BaseException, cell: Cell) -> str:
 
 
 def _without_magics(cell: Cell) -> tuple[str, list[tuple[int, str]]]:
-    """Return the cell in plain Python, and the lines that are none, with their numbers."""
+    """Return the cell's Python code, and the lines left out, with their numbers."""
     if _is_python(cell.source):  # a line may begin with % inside brackets or a string
         return cell.source, []
     lines = cell.source.splitlines()
@@ -263,7 +265,7 @@ def _without_magics(cell: Cell) -> tuple[str, list[tuple[int, str]]]:
         magic = _MAGIC.fullmatch(line)
         if magic:
             skipped.append((number + 1, f"`{line.strip()}`"))
-            lines[number] = f"{magic[1]}pass"  # a block has to hold something
+            lines[number] = f"{magic[1]}pass"  # a block must not be empty
     return "\n".join(lines), skipped
 
 
@@ -277,7 +279,10 @@ def _is_python(source: str) -> bool:
 
 @contextlib.contextmanager
 def _as_in_jupyter(folder: Path) -> Iterator[None]:
-    """Work in the notebook's folder, import from it, open no window and ask nothing."""
+    """Set up the process as Jupyter would, but without windows and without input.
+
+    The notebook's folder becomes the working directory and the first place to import from.
+    """
     environment, lines = dict(os.environ), dict(linecache.cache)
     process = {name: getattr(sys, name) for name in ("path", "argv", "stdin")}
     os.environ.update(MPLBACKEND="agg", NBGRADER_EXECUTION="validate")

@@ -14,20 +14,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
 from attn_lib.course.checks.remote import Remote
 
-#: The folders of attn_lib whose functions a learner may call. All others hold answers.
-HELPS = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
+#: The packages of attn_lib whose functions a learner may call. All others contain answers.
+HELPER_PACKAGES = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
 
 
 def holds_answers(module: str) -> bool:
-    """Say whether calling a function of this module is not a learner's own work.
+    """Say whether the functions of this module give answers away: learners must write their own.
 
     Parameters
     ----------
@@ -42,37 +43,37 @@ def holds_answers(module: str) -> bool:
     (False, False)
     """
     return f"{module}.".startswith("attn_lib.") and not f"{module}.".startswith(
-        tuple(f"{folder}." for folder in HELPS)
+        tuple(f"{package}." for package in HELPER_PACKAGES)
     )
 
 
 @dataclass(frozen=True)
 class Observation:
-    """What a call gave."""
+    """What one call of a function gave."""
 
-    returned: Any = None  #: what it returned; an Axes or a Figure as the data drawn into it
-    problem: str = ""  #: why there is no result that counts, in words
-    on_these_arguments: bool = False  #: whether the problem may come of what it was called with
-    stopped: bool = False  #: whether the person at the keyboard interrupted it
+    returned: Any = None  #: the value it returned; an Axes or a Figure as a `Drawing`
+    problem: str = ""  #: why the returned value does not count; empty if it does
+    on_these_arguments: bool = False  #: whether the problem may depend on the arguments
+    stopped: bool = False  #: whether the user interrupted the call
 
 
 class StandIn(Remote, ABC):
-    """A function that lives elsewhere: checks call it as a function of the learner is called.
+    """A learner's function in another process, which checks call like any other function.
 
-    The judge's namespace holds these in place of a learner's functions.
+    In the judge, these stand in for the learner's functions.
     """
 
     type_name = "function"
 
     @abstractmethod
     def call(self, args: Sequence[Any], *, own_work: bool = True) -> Observation:
-        """Return what the function does with these arguments; see `observe`."""
+        """Call the function with these arguments and return what it did; see `observe`."""
 
 
 def observe(
     function: Callable[..., Any], args: Sequence[Any], *, own_work: bool = True
 ) -> Observation:
-    """Call a function with copies of `args` and say what it did.
+    """Call a function with copies of `args` and return what it did.
 
     What it prints on stderr, warnings included, is dropped: a warning is not a failure.
 
@@ -81,7 +82,7 @@ def observe(
     function : callable
     args : sequence
     own_work : bool
-        Whether calling an answer that stands in attn_lib is a problem.
+        Whether it is a problem if the function calls an answer from attn_lib.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def observe(
 
 
 def shapes_of(args: Sequence[Any]) -> str:
-    """Return " on shapes …", " for …" or both, for a message about a call.
+    """Describe the arguments of a call for a message about it: " on shapes …", " for …".
 
     Examples
     --------
@@ -133,24 +134,24 @@ def shapes_of(args: Sequence[Any]) -> str:
     return f"{shown}, with {plain}" if plain else shown
 
 
-def _has_shape(arg: Any) -> bool:
+def _has_shape(arg: object) -> TypeGuard[NDArray[Any]]:
     return isinstance(arg, np.ndarray) and arg.ndim > 0
 
 
 def _call_and_watch(
     function: Callable[..., Any], args: Sequence[Any], own_work: bool
 ) -> tuple[Any, str | None]:
-    """Call the function; where it is to be own work, also return what it called of attn_lib's."""
+    """Call the function; return its result and, for own work, the answer in attn_lib it called."""
     called: list[str] = []
 
-    def watch(frame: FrameType, event: str, _: Any) -> None:
+    def watch(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and holds_answers(str(frame.f_globals.get("__name__"))):
             called.append(frame.f_code.co_name)
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
     with contextlib.redirect_stderr(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if own_work:  # it slows down a drawing threefold
+        if own_work:  # profiling makes a drawing three times as slow
             sys.setprofile(watch)
             threading.setprofile(watch)  # for threads that the function starts
         try:
@@ -179,9 +180,10 @@ def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
     return f"it raised {type(error).__name__}: {error}{where}{hint}"
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
+    """Say whether an argument `a` equals `b`, its copy after the call."""
     if isinstance(a, np.ndarray):
-        return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        return isinstance(b, np.ndarray) and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, (list, tuple)):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
     return bool(a == b)

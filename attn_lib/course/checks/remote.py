@@ -1,28 +1,26 @@
-"""Values that live in another process, and what messages call the type of any value."""
+"""Stand-ins for values in another process, and the type names that messages show."""
 
 from __future__ import annotations
 
-from typing import Any
-
 
 class Remote:
-    """Base of what stands for a value of another process.
+    """Base class of stand-ins for values in another process.
 
-    The judge looks at a learner's work through these.
+    Through them, the judge looks at a learner's work.
     """
 
     __slots__ = ()
 
-    type_name: str  #: what messages call the type of that value
+    type_name: str  #: the type name of the value in the other process
 
 
-def type_name(value: Any) -> str:
-    """Return what a message calls the type of a value.
+def type_name(value: object) -> str:
+    """Return the name of a value's type, as messages show it.
 
     Parameters
     ----------
-    value
-        Anything. Of a `Remote` the type is that of the value it stands for.
+    value : object
+        For a `Remote`, the type is that of the value it stands for.
 
     Examples
     --------

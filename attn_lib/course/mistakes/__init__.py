@@ -1,13 +1,14 @@
-"""The catalogue of wrong ways to compute attention.
+"""The catalogue of wrong ways to compute what exercises ask for.
 
 Each entry is a wrong implementation that runs and looks plausible. The book shows what it
 does, `attn_lib.course.checks` compares a learner's wrong answer with it to name the likely cause,
-and the tests prove that no exercise gives it its points.
+and the tests prove that it earns no points in any exercise.
 
 An entry imitates a *target*: one of the right functions in `attn_lib.course.targets`, which takes
-the same arguments. A mistake in one step also shows in what is computed from that step:
-`appearances` gives every form that a mistake takes at a target. The entries stand in modules
-named after the chapters. Importing a module enters its mistakes; their order is written here.
+the same arguments. A mistake in one step also changes everything that is computed from that step:
+`appearances` gives all wrong functions that mistakes lead to at a target. Each chapter has one or
+more modules of entries; `core` and `composition` hold none. Importing a module registers its
+mistakes; this one sets their order.
 """
 
 from attn_lib.course.mistakes import (
@@ -27,7 +28,7 @@ from attn_lib.course.mistakes.core import Mistake, catalogue, put_in_order
 
 __all__ = ["Mistake", "appearances", "catalogue", "spellings"]
 
-# The order of the book. Where two mistakes explain an answer, the first one is named.
+# The order of the book. If two mistakes explain an answer, checks name the first one.
 put_in_order(
     [
         dot_products,

@@ -1,4 +1,4 @@
-"""How a mistake in one step shows in what is computed from that step."""
+"""How a mistake in one step changes what is computed from that step."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def _key_gradient(**steps):
     )
 
 
-#: For each target the steps it is made of, and the target computed with another function for
-#: one of them. A mistake in the step gives the mistake that shows at the target.
+#: For each target, its steps by name, each with a function that takes a replacement for this step
+#: and returns the target computed with it. Given a wrong step, it returns the wrong target.
 STEPS: dict[str, list[tuple[str, Callable[[Function], Function]]]] = {
     "scaled_scores": [
         ("score_matrix", lambda step: lambda q, k: step(q, k) / np.sqrt(np.shape(q)[-1])),
@@ -175,13 +175,13 @@ STEPS: dict[str, list[tuple[str, Callable[[Function], Function]]]] = {
 
 
 def appearances(target: str) -> Iterator[tuple[Mistake, Function]]:
-    """Yield each mistake that can show at `target`, with the wrong function it makes there.
+    """Yield each mistake that can appear at `target`, with the wrong function it leads to.
 
     Parameters
     ----------
     target : str
-        A key of `TARGETS`. Beside the mistakes that imitate it, those of the steps it is
-        made of come through, each in one form.
+        A key of `TARGETS`. Besides the mistakes that imitate it, those in its steps appear,
+        each in one form.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The catalogue itself: what an entry says, and how one is added."""
+"""The catalogue itself: what an entry contains, and how to add one."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Mistake:
     wrong: Function
     sentence: str  #: what it gets wrong
     section: str  #: the place in the book that explains it, as page#heading
-    scaled: Function | None = None  #: how it shows in the scaled scores, if it does
-    also: Function | None = None  #: another way to write it, the same on two axes
+    scaled: Function | None = None  #: the wrong scaled scores that it leads to, if it does
+    also: Function | None = None  #: another way to write it, which agrees for arrays of two axes
 
 
 _CATALOGUE: dict[str, Mistake] = {}
@@ -31,8 +31,8 @@ _CATALOGUE: dict[str, Mistake] = {}
 def catalogue(target: str | None = None) -> list[Mistake]:
     """Return every catalogued mistake, or those that imitate `target`.
 
-    They come in the order that `attn_lib.course.mistakes` states for the modules, and within
-    a module as they are written.
+    The modules come in the order that `attn_lib.course.mistakes` sets; the mistakes of a module
+    come in the order of its source.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def mistake(
     scaled: Function | None = None,
     also: Function | None = None,
 ) -> Callable[[Function], Function]:
-    """Return a decorator that enters the function below it into the catalogue.
+    """Return a decorator that adds the decorated function to the catalogue.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def mistake(
     Raises
     ------
     ValueError
-        If there is no such target, or an entry of this id already.
+        If there is no such target, or if another entry has this id.
     """
     _check_target(target, "mistake")
     if id in _CATALOGUE:
@@ -86,7 +86,7 @@ def mistake(
 
 
 def put_in_order(modules: Sequence[ModuleType]) -> None:
-    """Put the catalogue into the order of these modules, however they were imported.
+    """Sort the catalogue by these modules, whatever the order of their imports.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def put_in_order(modules: Sequence[ModuleType]) -> None:
             f"put_in_order: expected every module with mistakes, {', '.join(sorted(others))} is "
             "missing; name it where it belongs in attn_lib/course/mistakes/__init__.py."
         )
-    # sorted is stable, so mistakes of one module stay in the order in which it enters them.
+    # sorted is stable, so the mistakes of one module stay in the order of its source.
     entries = sorted(_CATALOGUE.values(), key=lambda entry: places[entry.wrong.__module__])
     _CATALOGUE.clear()
     _CATALOGUE.update((entry.id, entry) for entry in entries)

@@ -1,7 +1,7 @@
-"""Numbers of a learner's own: the same for the same id on every machine, different between ids.
+"""Personal numbers: the same for the same learner id on every machine, different between ids.
 
-The exercises draw them again when they are graded, from the id the learner filled in. A module
-for each assignment draws the numbers its tasks need, with what stands in `core`.
+When an exercise is graded, its tests draw the numbers again from the id that the learner filled
+in. Each assignment has a module that draws the numbers for its tasks; `core` has what they share.
 """
 
 from attn_lib.course.personal.core import checked_id, first_suitable, mistakes_show, personal_rng

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `complexity`."""
+"""Personal numbers for the assignment `complexity`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attn_lib.course.personal.core import HAND_MARGIN, first_suitable, mistakes_
 
 Array = NDArray[np.float64]
 
-#: The miscounts that a layer has to show, by target.
+#: The miscounts that must change the answer for a `Layer`, by target.
 SHOWN_BY_A_LAYER = {
     "weights_bytes": (
         "weights-of-one-head",
@@ -35,16 +35,16 @@ SHOWN_BY_A_LAYER = {
     ),
 }
 
-#: The mistakes in merging sums that two blocks have to show, whichever has the larger score.
+#: The mistakes in `merge_sums` that must change the answer for every pair of blocks.
 SHOWN_IN_EITHER_ORDER = ("sums-not-rescaled", "rescaled-the-wrong-way")
 
-#: Those that they have to show if block A has the larger score, so that B is rescaled.
+#: Further ones that must change it if block A has the larger score, so that B is rescaled.
 SHOWN_IF_A_IS_LARGER = ("new-sum-not-rescaled", "maximum-of-the-new-block")
 
-#: Those that they have to show if block B has it, so that A is rescaled.
+#: Further ones that must change it if block B has the larger score, so that A is rescaled.
 SHOWN_IF_B_IS_LARGER = ("old-sum-not-rescaled",)
 
-#: The mistakes in merging outputs that two blocks have to show.
+#: The mistakes in `merge_outputs` that must change the answer for two blocks.
 SHOWN_IN_MERGED_OUTPUTS = {
     "merge_outputs": (
         "outputs-averaged",
@@ -57,7 +57,7 @@ SHOWN_IN_MERGED_OUTPUTS = {
 
 
 class Layer(NamedTuple):
-    """The sizes of a layer with several heads, and the type of its numbers."""
+    """The sizes of a layer with several heads, and its floating-point type."""
 
     heads: int
     d_model: int  #: width of all heads together
@@ -66,7 +66,7 @@ class Layer(NamedTuple):
 
 
 class TwoBlocks(NamedTuple):
-    """What is kept of two blocks of keys, for one query."""
+    """What streaming attention keeps of two blocks of keys, for one query."""
 
     max_a: float  #: largest score of block A
     sum_a: float  #: sum of exponentials after subtracting it
@@ -88,7 +88,7 @@ class TwoBlocks(NamedTuple):
 
 
 def layer(learner_id: str) -> Layer:
-    """Return a layer in which each of `SHOWN_BY_A_LAYER` makes a wrong answer.
+    """Return a layer for which each mistake of `SHOWN_BY_A_LAYER` gives a wrong answer.
 
     Parameters
     ----------
@@ -124,10 +124,10 @@ def layer(learner_id: str) -> Layer:
 
 
 def two_blocks(learner_id: str) -> TwoBlocks:
-    """Return what is kept of two blocks, in short numbers.
+    """Return two blocks of keys, with short numbers.
 
-    Either block may have the larger score. Each of the `shown_in_sums` and of
-    `SHOWN_IN_MERGED_OUTPUTS` gives another answer.
+    Either block may have the larger score. Each mistake of `shown_in_sums` and of
+    `SHOWN_IN_MERGED_OUTPUTS` gives a wrong answer.
 
     Parameters
     ----------
@@ -157,9 +157,9 @@ def two_blocks(learner_id: str) -> TwoBlocks:
 
 
 def shown_in_sums(blocks: TwoBlocks) -> tuple[str, ...]:
-    """Return the mistakes in merging sums that the numbers have to show.
+    """Return the mistakes in `merge_sums` that must change the answer for these blocks.
 
-    Which they can show depends on which block has the larger score.
+    Some mistakes can change it only if a certain block has the larger score.
 
     Parameters
     ----------
@@ -177,10 +177,10 @@ def shown_in_sums(blocks: TwoBlocks) -> tuple[str, ...]:
 
 
 def running_scores(learner_id: str) -> Array:
-    """Return the scores of one query in four blocks, of which one or two bring a larger one.
+    """Return the scores of one query in four blocks. The maximum rises once or twice.
 
-    The factors that rescale what was summed are neither those between the blocks' own maxima,
-    nor those from each running maximum to the last.
+    The rescaling factors differ from those between the maxima of neighbouring blocks, and from
+    those between each running maximum and the last one.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A learner's id, and random draws that depend on nothing else."""
+"""The learner id, and random draws that depend only on it and on the task."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from attn_lib.course.mistakes import appearances
 from attn_lib.course.mistakes.core import Function
 from attn_lib.course.targets import TARGETS
 
-#: How far apart a right and a wrong answer to a task by hand have to lie: ten times the last
-#: of the three decimals that are asked for.
+#: Minimum difference between the right and a wrong answer to a task done by hand. Such tasks ask
+#: for three decimals; this is ten times the last one.
 HAND_MARGIN = 0.01
 
-#: Characters of an id: more are none, and would take long to look at.
-MOST_CHARACTERS = 200
+#: Longest accepted id. A longer text is not an id, and would be slow to process.
+MAX_ID_LENGTH = 200
 
-#: More draws than a suitable set of numbers ever takes.
-MOST_DRAWS = 10_000
+#: Draws before `first_suitable` gives up; suitable numbers are found long before.
+MAX_DRAWS = 10_000
 
 Numbers = TypeVar("Numbers")
 
 
 def checked_id(learner_id: str) -> str:
-    """Return the id in the form the numbers are drawn from.
+    """Return the id in its normal form, from which the numbers are drawn.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def checked_id(learner_id: str) -> str:
     TypeError
         If it is not a string.
     ValueError
-        If it has no letter and no digit: it is empty, or still the placeholder. If it is
-        longer than any id, or holds half a character.
+        If it has neither a letter nor a digit, because it is empty or still the placeholder;
+        if it is longer than `MAX_ID_LENGTH`, or contains half of a surrogate pair.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def checked_id(learner_id: str) -> str:
     """
     if not isinstance(learner_id, str):
         raise TypeError(f"learner_id: expected a string, got {learner_id!r}; put it in quotes.")
-    if len(learner_id) > MOST_CHARACTERS:
+    if len(learner_id) > MAX_ID_LENGTH:
         raise ValueError(
             f"learner_id: expected your id, got {len(learner_id)} characters; fill it in."
         )
@@ -66,14 +66,14 @@ def checked_id(learner_id: str) -> str:
 
 
 def personal_rng(learner_id: str, task: str) -> np.random.Generator:
-    """Return a random generator that depends on nothing but the two names.
+    """Return a random generator that depends only on the learner and the task.
 
     Parameters
     ----------
     learner_id : str
         See `checked_id`.
     task : str
-        What the numbers are for, so that two tasks do not get the same ones.
+        A name for the numbers. Different names give different numbers.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def first_suitable(
     draw: Callable[[np.random.Generator], Numbers],
     suitable: Callable[[Numbers], bool],
 ) -> Numbers:
-    """Return the first draw that suits a task.
+    """Return the first suitable draw for a task.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def first_suitable(
     draw : callable
         Takes a random generator, returns the numbers.
     suitable : callable
-        Takes the numbers, says whether they will do.
+        Takes the numbers, returns whether they suit the task.
 
     Raises
     ------
     RuntimeError
-        If none of `MOST_DRAWS` draws will do.
+        If none of `MAX_DRAWS` draws is suitable.
 
     Examples
     --------
@@ -114,13 +114,13 @@ def first_suitable(
     np.int64(0)
     """
     rng = personal_rng(learner_id, task)
-    for _ in range(MOST_DRAWS):
+    for _ in range(MAX_DRAWS):
         numbers = draw(rng)
         if suitable(numbers):
             return numbers
     raise RuntimeError(
-        f"{task}: none of {MOST_DRAWS} draws will do. If they cannot show a mistake that the task "
-        "names, take its id out there; otherwise ask less of the numbers."
+        f"{task}: none of {MAX_DRAWS} draws is suitable. If no numbers can show one of the "
+        "mistakes that they must show, remove its id; otherwise relax another condition."
     )
 
 
@@ -130,19 +130,19 @@ def mistakes_show(
     *,
     margin: float = HAND_MARGIN,
 ) -> bool:
-    """Say whether each of the named mistakes changes the answer to these arguments.
+    """Say whether each of the named mistakes changes the answer for these arguments.
 
-    Only the named mistakes count, so a learner's numbers stay what they are when the catalogue
-    grows. A NaN in a wrong answer counts as no change: nobody gets it by hand.
+    The mistakes are named, so that personal numbers do not change when the catalogue grows. A
+    NaN in a wrong answer does not count as a change: nobody gets it by hand.
 
     Parameters
     ----------
     asked : mapping
         The arguments by target, a key of `attn_lib.course.targets.TARGETS`.
     named : mapping
-        For each of these targets, the ids of the mistakes that have to show there.
+        For each of these targets, the ids of the mistakes that must change its answer.
     margin : float
-        How far at least one number of the answer has to move.
+        At least one number of the answer has to change by more than this.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def mistakes_show(
             for wrong in wrong_functions(target, named[target]):
                 try:
                     answer = np.asarray(wrong(*args))
-                except ValueError:  # its shapes do not multiply, which shows
+                except ValueError:  # the shapes do not multiply: the learner sees an error
                     continue
                 if answer.shape == right.shape and not np.any(np.abs(answer - right) > margin):
                     return False
@@ -175,7 +175,7 @@ def mistakes_show(
 
 
 def wrong_functions(target: str, named: Sequence[str]) -> list[Function]:
-    """Return the wrong function that each named mistake makes at a target.
+    """Return the wrong form that each named mistake gives a target.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `dot-products`."""
+"""Personal numbers for the assignment `dot-products`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attn_lib.course.personal.core import first_suitable, mistakes_show, persona
 _IN_RAW_SCORES = ("keys-times-queries", "cosine-scores", "scores-already-scaled")
 _IN_SCALED_SCORES = (*_IN_RAW_SCORES, "no-scale", "divide-by-d_k", "multiply-by-root-d_k")
 
-#: The mistakes that one query and two keys have to show, by target.
+#: The mistakes that must change the answer for one query and two keys, by target.
 SHOWN_BY_TWO_KEYS = {
     "score_matrix": _IN_RAW_SCORES,
     "scaled_scores": _IN_SCALED_SCORES,
@@ -47,7 +47,7 @@ class Sizes(NamedTuple):
     B: int  #: sequences in the batch
     H: int  #: heads
     n_q: int  #: queries
-    n_k: int  #: keys, and as many values
+    n_k: int  #: keys, each with a value
     d_k: int  #: numbers in a query and in a key
     d_v: int  #: numbers in a value
 
@@ -55,8 +55,8 @@ class Sizes(NamedTuple):
 def two_keys(learner_id: str) -> TwoKeys:
     """Return a query, two keys and two values to compute attention with by hand.
 
-    One key has clearly the larger weight. Each of `SHOWN_BY_TWO_KEYS` gives other numbers than
-    the right way, by more than `HAND_MARGIN`.
+    One key has clearly the larger weight. Each mistake of `SHOWN_BY_TWO_KEYS` changes the answer
+    by more than `HAND_MARGIN`.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ def sizes(learner_id: str) -> Sizes:
 def weights_to_read(learner_id: str) -> NDArray[np.floating]:
     """Return the weights of three queries over four keys.
 
-    The queries do not all prefer the same key, each prefers one clearly, and row and column
-    cannot be taken for each other.
+    Each query clearly prefers one key, and they prefer different keys. Reading a column in
+    place of a row gives a different answer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `masking`."""
+"""Personal numbers for the assignment `masking`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from attn_lib.softmax import softmax
 Mask = NDArray[np.bool_]
 Attention = Callable[[NDArray[Any], NDArray[Any], NDArray[Any]], NDArray[Any]]
 
-#: The mistakes that a mask to read has to show.
+#: The mistakes that must change the answer for the mask that the learner reads.
 SHOWN_BY_A_MASK = {"visible_keys": ("hidden-keys-counted", "seeing-queries-counted")}
 
 
 class Reading(NamedTuple):
-    """A mask, what kind it is and the number that goes with it."""
+    """A mask, its kind and the number that belongs to the kind."""
 
     mask: Mask  #: shape (n_q, n_k)
     kind: str  #: A: causal with a cache, B: window, C: padding, D: causal and padding
-    number: int  #: of keys in the cache, in the window, or in the sequence
+    number: int  #: number of keys in the cache (A), in the window (B) or in the sequence (C, D)
 
 
 class MaskFromOutside(NamedTuple):
@@ -38,8 +38,8 @@ class MaskFromOutside(NamedTuple):
 def empty_row(learner_id: str) -> NDArray[np.float64]:
     """Return the scaled scores of a query that has no key to attend to.
 
-    The weights of the unmasked scores are clearly not uniform, and the last one is large
-    enough to be missed.
+    Without a mask, the weights are clearly not uniform, and leaving out the last key changes
+    them visibly.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def mask_to_read(learner_id: str) -> Mask:
 
 
 def reading(learner_id: str) -> Reading:
-    """Return what there is to read off `mask_to_read`.
+    """Return `mask_to_read` with the answers that the learner should read off it.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def reading(learner_id: str) -> Reading:
         return Reading(masks[kind].copy(), kind, number)
 
     def suitable(given: Reading) -> bool:
-        # What is left of n is no answer by accident.
+        # Otherwise `number` equals n - number, a likely wrong answer.
         halves = 2 * given.number == given.mask.shape[1]
         return not halves and mistakes_show({"visible_keys": (given.mask,)}, SHOWN_BY_A_MASK)
 
@@ -124,7 +124,7 @@ def reading(learner_id: str) -> Reading:
 
 
 def mask_from_outside(learner_id: str) -> MaskFromOutside:
-    """Return the wrong mask that `somebodys_attention` applies.
+    """Return the wrong mask that `unknown_attention` applies.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def mask_from_outside(learner_id: str) -> MaskFromOutside:
     return MaskFromOutside(masks[kind], kind)
 
 
-def somebodys_attention(learner_id: str) -> tuple[Attention, int]:
-    """Return an attention whose mask cannot be seen, and how many positions it is for.
+def unknown_attention(learner_id: str) -> tuple[Attention, int]:
+    """Return an attention function that hides its mask, and the number of positions it takes.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def somebodys_attention(learner_id: str) -> tuple[Attention, int]:
 
     Examples
     --------
-    >>> attend, n = somebodys_attention("ada")
+    >>> attend, n = unknown_attention("ada")
     >>> attend(np.ones((n, 2)), np.ones((n, 2)), np.ones((n, 3))).shape == (n, 3)
     True
     """

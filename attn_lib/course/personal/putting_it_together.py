@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `putting-it-together`."""
+"""Personal numbers for the assignment `putting-it-together`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.backward import attention_backward
 from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
 
-#: The step that is large enough for its error to show.
+#: A step of the difference quotient, large enough for its error to be visible.
 COARSE_STEP = 0.4
 
-#: The mistakes in the three steps back that gradients by hand have to show, by target.
+#: The mistakes in three steps of the backward pass that must change gradients by hand, by target.
 SHOWN_BY_GRADIENTS = {
     "value_gradient": (
         "value-gradient-not-transposed",
@@ -38,7 +38,7 @@ SHOWN_BY_GRADIENTS = {
     ),
 }
 
-#: The mistakes that the losses on both sides of an entry have to show.
+#: The mistakes that must change the slope computed from the losses on both sides of an entry.
 SHOWN_BY_DIFFERENCES = {
     "central_difference": (
         "forward-difference",
@@ -62,7 +62,7 @@ class LayerSizes(NamedTuple):
 
 
 class GradientsByHand(NamedTuple):
-    """Two queries, two keys and their values, in numbers for pencil and paper."""
+    """Weights, values and an output gradient, in numbers for pencil and paper."""
 
     weights: NDArray[np.float64]  #: shape (2, 2), tenths; every row sums to 1
     v: NDArray[np.int64]  #: shape (2, 2), one value a row
@@ -110,9 +110,9 @@ def layer_sizes(learner_id: str) -> LayerSizes:
 
 
 def gradients_by_hand(learner_id: str) -> GradientsByHand:
-    """Return weights, values and the gradient at the output, to go backwards by hand.
+    """Return weights, values and the gradient at the output, for a backward pass by hand.
 
-    Each of `SHOWN_BY_GRADIENTS` changes a number by more than `HAND_MARGIN`.
+    Each mistake of `SHOWN_BY_GRADIENTS` changes a number by more than `HAND_MARGIN`.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def gradients_by_hand(learner_id: str) -> GradientsByHand:
 def suspects(learner_id: str) -> Suspects:
     """Return a small attention, and four arrays that claim to be the gradient at its queries.
 
-    One is right. The others leave out the scale, apply it twice, or go past the softmax; at
-    the entry that is asked for they differ clearly.
+    One is right. The others leave out the scale, apply it twice, or skip the softmax. They
+    differ clearly at the entry that the task asks for.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def suspects(learner_id: str) -> Suspects:
 
 
 def _loss(numbers: Suspects, step: float) -> float:
-    """Return the loss with one entry of the queries a step away."""
+    """Return the loss after one entry of the queries has moved by a step."""
     q = numbers.q.copy()
     q[numbers.row, numbers.column] += step
     output = scaled_dot_product_attention(q, numbers.k, numbers.v)

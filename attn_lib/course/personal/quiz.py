@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `quiz`."""
+"""Personal numbers for the assignment `quiz`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from attn_lib.course.targets import TARGETS
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 
-#: The mistakes that either wrong divisor of wide scores has to show in their variance.
+#: The mistakes that must change the variance of wide scores, for either wrong divisor.
 SHOWN_BY_A_DIVISOR = {
     "scaled_variance": ("variance-divided-once", "variance-left-alone", "variance-always-one"),
 }
 
-#: The mistakes that wide scores have to show in the weights.
+#: The mistakes that must change the weights of wide scores.
 SHOWN_BY_WIDE_SCORES = {
     "tempered_softmax": (
         "temperature-multiplied",
@@ -37,7 +37,7 @@ SHOWN_BY_WIDE_SCORES = {
     ),
 }
 
-#: The mistakes that a width and variances have to show.
+#: The mistakes that must change the answer for a width and variances.
 SHOWN_BY_A_SPREAD = {
     "score_variance": (
         "sd-for-variance",
@@ -58,7 +58,7 @@ _IN_FLOPS = (
     "flops-width-squared",
 )
 
-#: The miscounts that the sizes of self-attention have to show, by target.
+#: The miscounts that must change the answer for the sizes of self-attention, by target.
 SHOWN_BY_A_COST = {
     "score_flops": _IN_FLOPS,
     "attention_flops": (
@@ -71,7 +71,7 @@ SHOWN_BY_A_COST = {
     ),
 }
 
-#: The mistakes of `masked_softmax` that a causal row of scores has to show.
+#: The mistakes in `masked_softmax` that must change a row of causal weights.
 SHOWN_BY_A_CAUSAL_ROW = (
     "scores-times-mask",
     "mask-after-softmax",
@@ -104,7 +104,7 @@ CLAIMS = (
 
 
 class WideScores(NamedTuple):
-    """A row of raw scores, about as widely spread as the width says."""
+    """A row of raw scores, whose spread is typical of the width."""
 
     d_k: int  #: a square number
     divisor: int  #: something else to divide by
@@ -112,7 +112,7 @@ class WideScores(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What the variance of a score is made of."""
+    """The numbers that determine the variance of a score."""
 
     d_k: int
     var_q: float  #: variance of an entry of a query
@@ -159,7 +159,7 @@ class CausalScores(NamedTuple):
 
 
 def wide_scores(learner_id: str) -> WideScores:
-    """Return raw scores that are far too wide for a softmax, and what to divide them by.
+    """Return raw scores spread far too widely for a softmax, and what to divide them by.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def batch_sizes(learner_id: str) -> BatchSizes:
 def found_matrix(learner_id: str) -> FoundMatrix:
     """Return the weights of five positions, the queries as rows or as columns.
 
-    Which of the two can be seen: along the other axis no sum is near 1.
+    The sums show which of the two it is: along the other axis no sum is near 1.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ def causal_scores(learner_id: str) -> CausalScores:
 
 
 def claims(learner_id: str) -> list[str]:
-    """Return six sentences about four papers, each paper's among them, in an order of one's own.
+    """Return six sentences about four papers, at least one for each, in a personal order.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ def claims(learner_id: str) -> list[str]:
 
 
 def _shows_in_row(row: int, args: Sequence[Any]) -> bool:
-    """Say whether each mistake changes this row of the weights; a NaN is a change too."""
+    """Say whether each mistake changes this row of the weights; NaN counts as a change."""
     right = TARGETS["masked_softmax"](*args)[row]
     for wrong in wrong_functions("masked_softmax", SHOWN_BY_A_CAUSAL_ROW):
         with np.errstate(all="ignore"):

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `softmax-saturation`."""
+"""Personal numbers for the assignment `softmax-saturation`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from attn_lib.course.personal.core import first_suitable, mistakes_show
 from attn_lib.softmax import softmax, softmax_jacobian
 
-#: The mistakes that a gap between two scores has to show.
+#: The mistakes that must change the answer for a gap between two scores.
 SHOWN_BY_A_GAP = {
     "two_key_weight": (
         "odds-for-weight",
@@ -26,7 +26,7 @@ _IN_A_JACOBIAN_AND_ITS_NORM = (
     "jacobian-without-the-factor",
 )
 
-#: The mistakes that rows of weights have to show in their Jacobians, by target.
+#: The mistakes that must change the Jacobians of rows of weights, by target.
 SHOWN_BY_WEIGHTS = {
     "softmax_jacobian": (*_IN_A_JACOBIAN_AND_ITS_NORM, "jacobian-with-the-wrong-sign"),
     "softmax_jacobian_norm": (
@@ -37,7 +37,7 @@ SHOWN_BY_WEIGHTS = {
     ),
 }
 
-#: The mistakes that random scores have to show, with the scale and without.
+#: The mistakes that must change the answer for random scores, with the scale and without.
 SHOWN_BY_RANDOM_SCORES = {
     "mean_largest_weight": (
         "largest-weight-of-all",
@@ -64,7 +64,7 @@ class TwoScores(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """By how much the better key leads; one decimal."""
+        """Difference between the scores of the better and the worse key; one decimal."""
         return round(self.high - self.low, 1)
 
 
@@ -92,7 +92,7 @@ class RandomScores(NamedTuple):
 
 
 def two_scores(learner_id: str) -> TwoScores:
-    """Return two scores for which only their difference can be computed with.
+    """Return two scores so large that only their difference can be exponentiated.
 
     Parameters
     ----------
@@ -121,10 +121,10 @@ def two_scores(learner_id: str) -> TwoScores:
 
 
 def weights_and_jacobians(learner_id: str) -> WeightsAndJacobians:
-    """Return four rows of weights, and pictures of their Jacobians that can be told apart.
+    """Return four rows of weights, and their Jacobians, which look different in a picture.
 
-    The rows are, in an order of the learner's own: equal weights, two keys that share nearly
-    all, one key that leads, and one that has taken nearly all.
+    The rows are, in a personal order: equal weights, two keys with nearly all the weight, one
+    key that leads, and one key with nearly all the weight.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def weights_and_jacobians(learner_id: str) -> WeightsAndJacobians:
 
 
 def random_scores(learner_id: str) -> RandomScores:
-    """Return raw scores of 50 random queries, each with random keys of its own.
+    """Return raw scores of 50 random queries, each with different random keys.
 
     Parameters
     ----------
@@ -199,12 +199,12 @@ def random_scores(learner_id: str) -> RandomScores:
 
 
 def _changes_when_inverted(order: list[int]) -> bool:
-    """Say whether the row of each picture is another list than the picture of each row."""
+    """Say whether a permutation differs from its inverse, so that confusing them is wrong."""
     return np.argsort(order).tolist() != order
 
 
 def _thousandths(rng: np.random.Generator, *given: int) -> NDArray[np.int64]:
-    """Share 1000 between the keys: some as given, the others what is left, at random."""
+    """Divide 1000 among the keys: the first get `given`, the others the rest, at random."""
     left = 1000 - sum(given)
     others = rng.multinomial(left, rng.dirichlet(np.ones(N_KEYS - len(given))))
     return np.concatenate([given, others])

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the assignment `variance-growth`."""
+"""Personal numbers for the assignment `variance-growth`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attn_lib.estimates import score_matrix_noise, variance_noise
 #: Variances of entries, short enough for a calculator; none of them is 1.
 VARIANCES = (0.25, 0.5, 0.75, 1.5, 2.0, 2.5, 3.0, 4.0)
 
-#: How far a noise asked for to four decimals has to lie from a wrong one.
+#: Minimum difference between the right and a wrong noise, which the task asks for to four decimals.
 NOISE_MARGIN = 0.0004
 
 _IN_A_VARIANCE = (
@@ -27,7 +27,7 @@ _IN_A_VARIANCE = (
     "mean-for-variance",
 )
 
-#: The mistakes that a width, variances and means of entries have to show, by target.
+#: The mistakes that must change the answer for a width, variances and means, by target.
 SHOWN_BY_ENTRIES = {
     "score_variance": _IN_A_VARIANCE,
     "score_sd": (*_IN_A_VARIANCE, "variance-for-sd", "sd-grows-with-the-width"),
@@ -45,7 +45,7 @@ SHOWN_BY_ENTRIES = {
     ),
 }
 
-#: The mistakes that the sizes of a layer have to show.
+#: The mistakes that must change the answer for the sizes of a layer.
 SHOWN_BY_HEAD_SIZES = {
     "scaled_variance": (
         "variance-divided-once",
@@ -55,7 +55,7 @@ SHOWN_BY_HEAD_SIZES = {
     ),
 }
 
-#: The mistakes that the sizes of a measurement have to show, by target.
+#: The mistakes that must change the answer for the sizes of a measurement, by target.
 SHOWN_BY_A_MEASUREMENT = {
     "variance_noise": ("noise-without-the-root", "noise-of-normal-numbers", "noise-of-a-mean"),
     "score_matrix_noise": ("entries-taken-for-independent", "queries-taken-for-the-sample"),
@@ -63,7 +63,7 @@ SHOWN_BY_A_MEASUREMENT = {
 
 
 class Entries(NamedTuple):
-    """The width of a query and a key, and what their entries are like."""
+    """The width of a query and a key, and the statistics of their entries."""
 
     d_k: int
     var_q: float  #: variance of an entry of a query
@@ -73,7 +73,7 @@ class Entries(NamedTuple):
 
 
 class HeadSizes(NamedTuple):
-    """The sizes of a layer with several heads; the width of a head is none of them."""
+    """The sizes of a layer with several heads; the width of a head has to be computed."""
 
     d_model: int
     n_heads: int
@@ -91,7 +91,7 @@ class Measurement(NamedTuple):
 
 
 def entries(learner_id: str) -> Entries:
-    """Return a width, variances and means, with which `SHOWN_BY_ENTRIES` make wrong answers.
+    """Return a width, variances and means for which `SHOWN_BY_ENTRIES` give wrong answers.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def head_sizes(learner_id: str) -> HeadSizes:
 def measurement(learner_id: str) -> Measurement:
     """Return a measured variance that is clearly plausible or clearly not.
 
-    It is not the percentage that tells: both kinds lie 4 to 12 percent off, the plausible ones
-    measured on few pairs, the others on many.
+    The deviation alone does not show which: it is 4 to 12 percent in both cases. The plausible
+    variances are measured on few pairs, the others on many.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The right functions that exercises ask for, by name.
 
 Each is a *target*: `attn_lib.course.checks` compares a learner's answer with it, and every entry of
-`attn_lib.course.mistakes` imitates one of them. What attn_lib has anyway is a target as it is; the
-modules of this package hold the rest, one for each chapter.
+`attn_lib.course.mistakes` imitates one of them. Some targets are functions of attn_lib itself;
+the others are in the modules of this package, one for each chapter.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ from attn_lib.softmax import (
     softmax_jacobian_norm,
 )
 
-#: The targets by the name a learner gives the function; most have the same name here.
+#: The targets by the name that the exercises use; most functions have the same name.
 TARGETS: dict[str, Callable[..., Any]] = {
     "attention": scaled_dot_product_attention,
     "attention_formula": scaled_dot_product_attention,

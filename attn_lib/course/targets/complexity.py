@@ -1,4 +1,4 @@
-"""The right functions of the chapter `complexity`, beside attn_lib.complexity."""
+"""The right functions of the chapter `complexity` that are not in attn_lib.complexity."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def merge_outputs(
     max_a, sum_a, max_b, sum_b
         As in `merge_sums`.
     out_a, out_b : ndarray, shape (n_q, d_v)
-        Output of attention to the keys of one block alone.
+        Output of attention over the keys of one block only.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def merge_outputs(
 
 
 def streaming_attention(q: Array, k: Array, v: Array, block: int) -> Array:
-    """Return the output of attention, which a run over blocks of keys has to reproduce.
+    """Return the output of attention, which a loop over blocks of keys has to reproduce.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The right functions of the chapter `dot-products`, beside softmax and attention."""
+"""The right functions of the chapter `dot-products`, except softmax and attention."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Arguments to call every target with: what the museum shows and the tests compare on.
+"""Example arguments for every target: the museum shows them, and tests compare on them.
 
-Every catalogued mistake shows in at least one example of its target. The sizes differ, so
-that no axis can pass for another; where a mistake fits square arrays only, another example
-is square. Numbers are short, so that a reader can type them. The first example is the
-plainest; later ones bring large scores, empty rows or a batch.
+Every catalogued mistake gives a wrong answer in at least one example of its target. The sizes
+differ, so that no axis can be mistaken for another; if a mistake runs only on square arrays,
+there is a square example too. Numbers are short, so that a reader can type them. The first
+example is the simplest; later ones have large scores, empty rows or a batch.
 
-Each draw has a seed of its own, so a new example changes none of the others. Give it the
-smallest seed that is free.
+Each draw has a different seed, so that a new example changes none of the others. Give it the
+smallest unused seed.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ _SQUARE = _qkv(1, (4, 6), (4, 6), 3)
 _Q, _K, _V = _SQUARE
 _SHAPES = (2, 3, 5, 7), (2, 3, 11, 7), (2, 3, 11, 13)
 (_SCORES,) = _entries(2, (3, 5))
-#: Scores that overflow when exponentiated, in a row far above another.
+#: Scores that overflow when exponentiated, and a second row with much lower scores.
 _LARGE = np.vstack([*_entries(3, (3, 4)), [[900.0, 901.0, 902.0, 903.0]]])
-#: Scores of which one lies so far below that its weight is 0 in float64.
+#: Scores of which one is so low that its weight is 0 in float64.
 _FAR_BELOW = np.array([[0.0, 1.0, -2000.0], [2.0, -1.0, 0.5]])
 _SELF = [_qkv(4, (5, 7), (5, 7), 2), _with_large_queries(*_SQUARE)]
 _QKV = [_qkv(5, (3, 7), (5, 7), 2), _SQUARE, _SELF[1]]
@@ -90,7 +90,7 @@ _BATCH = [
 #: Row 1 is empty; square, so that the transposed mask fits.
 _MASK = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [1, 0, 1, 1], [0, 1, 1, 0]], dtype=bool)
 _WIDE_MASK = np.array([[1, 0, 0, 1, 1], [0, 1, 1, 1, 0], [0, 0, 0, 0, 0]], dtype=bool)
-#: A hidden score so far above the others that these lose all weight before a mask.
+#: A hidden score so high that without a mask the other keys have weight 0.
 _HIDDEN_ABOVE = np.array([[1.0, 2.0, 0.5, 1500.0], [0.0, 1.0, 3.0, 2.0]])
 _FIRST_TWO = np.array([[1, 1, 0, 0]], dtype=bool)
 _MASKED_SCORES = [
@@ -186,6 +186,6 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "weights_gradient": [_entries(34, (3, 2), (5, 2)), _entries(35, (4, 2), (4, 2))],
     "query_gradient": _GRADIENTS,
     "key_gradient": _GRADIENTS,
-    # A cubic, a step to either side.
+    # A cubic function, evaluated a step above and a step below.
     "central_difference": [(*(((_AT + step) ** 3).round(3) for step in (0.1, 0, -0.1)), 0.1)],
 }

@@ -1,4 +1,4 @@
-"""The right functions of the chapter `masking`, beside attn_lib.masks and attention."""
+"""The right functions of the chapter `masking`, except attn_lib.masks and attention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def cached_causal_mask(n_q: int, n_k: int) -> Mask:
-    """Return the causal mask of queries that stand beside the last `n_q` of `n_k` keys.
+    """Return the causal mask of queries at the positions of the last `n_q` of `n_k` keys.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def combined_mask(lengths: ArrayLike, n: int) -> Mask:
 
 
 def window_mask(n: int, width: int) -> Mask:
-    """Return the causal mask that keeps only the last `width` keys, the query's own included.
+    """Return the causal mask that allows the last `width` keys, the query's own included.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def window_mask(n: int, width: int) -> Mask:
 
 
 def mask_from_key_padding(blocked: Mask) -> Mask:
-    """Return a mask for the scores from one that says True for the padding among the keys.
+    """Return a mask for the scores from a key padding mask, which is True at the padding.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def cached_attention(q: Array, k: Array, v: Array) -> Array:
     Parameters
     ----------
     q, k, v : ndarray, shapes (..., n_q, d_k), (..., n_k, d_k) and (..., n_k, d_v)
-        The last query stands beside the last key.
+        The last query and the last key are at the same position.
 
     Examples
     --------
@@ -215,13 +215,13 @@ def cached_attention(q: Array, k: Array, v: Array) -> Array:
 
 
 def padded_attention(q: Array, k: Array, v: Array, lengths: ArrayLike) -> Array:
-    """Return the output of attention that does not look at the padding of a batch.
+    """Return the output of attention that ignores the padding of a batch.
 
     Parameters
     ----------
     q, k, v : ndarray, shapes (B, n_q, d_k), (B, n_k, d_k) and (B, n_k, d_v)
     lengths : array_like of int, shape (B,)
-        How many of the keys of each sequence are real; the padding stands behind them.
+        How many keys of each sequence are real; the padding comes after them.
 
     Examples
     --------

@@ -108,12 +108,12 @@ def key_gradient(grad_output: Array, q: Array, k: Array, v: Array) -> Array:
 
 
 def central_difference(above: Array, here: Array, below: Array, step: float) -> Array:
-    """Return the slope of a function by a step to either side.
+    """Return the slope of a function, estimated from a step up and a step down.
 
     Parameters
     ----------
     above, here, below : ndarray of one shape
-        What the function gives at ``x + step``, at ``x`` and at ``x - step``.
+        Values of the function at ``x + step``, at ``x`` and at ``x - step``.
     step : float
         Positive and small.
 

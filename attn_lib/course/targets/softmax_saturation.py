@@ -1,4 +1,4 @@
-"""The right functions of the chapter `softmax-saturation`, beside attn_lib.softmax."""
+"""The right functions of the chapter `softmax-saturation` that are not in attn_lib.softmax."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def cross_entropy_gradient(scores: Array, label: int) -> Array:
     ----------
     scores : ndarray, shape (n,)
     label : int
-        Number of the right class, from 0.
+        Index of the right class, from 0.
 
     Examples
     --------

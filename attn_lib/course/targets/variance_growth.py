@@ -64,7 +64,7 @@ def score_mean(d_k: int, mean_q: float, mean_k: float) -> float:
 
 
 def score_range(d_k: int) -> float:
-    """Return the bound that about 95 % of raw scores stay within: two standard deviations.
+    """Return two standard deviations: about 95 % of raw scores lie within ± this bound.
 
     Parameters
     ----------

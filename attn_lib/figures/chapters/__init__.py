@@ -1,1 +1,1 @@
-"""The figures, a module for each chapter or part of one."""
+"""The figures; each module has those of a chapter or of a part of one."""

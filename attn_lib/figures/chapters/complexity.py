@@ -33,7 +33,7 @@ _LENGTHS = tuple(2**i for i in range(5, 17))
 
 
 def pairs(lengths: Sequence[int]) -> tuple[Figure, str]:
-    r"""Draw the table of scores for several numbers of tokens, a cell for each pair.
+    r"""Draw the matrix of scores for several numbers of tokens, with a cell for each pair.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def pairs(lengths: Sequence[int]) -> tuple[Figure, str]:
 
 
 def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
-    r"""Draw how a layer's operations divide among its parts, and what it holds in memory.
+    r"""Draw the share of each part in a layer's operations, and the memory of its arrays.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
     billions = np.format_float_positional(total / 1e9, precision=3, fractional=False, trim="-")
     with course_style():
         figure = new_figure(height=3.6)
-        # Margins by hand: finding them takes half of the time that a frame takes.
+        # Fixed margins: computing them takes half of the time of a frame.
         figure.set_layout_engine("none")
         margins = {"left": 0.28, "right": 0.98, "top": 0.92, "bottom": 0.08, "hspace": 0.25}
         top, bottom = figure.subplots(2, 1, height_ratios=[2, 1], gridspec_kw=margins)
@@ -126,7 +126,7 @@ def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
         top.set_xticks([])
         top.set_title(f"{billions} billion operations", loc="left")
         for i, (size, colour) in enumerate(stores.values()):
-            # Points, for a bar's length means nothing on a logarithmic axis.
+            # Points, because the length of a bar means nothing on a logarithmic axis.
             bottom.plot(size, i, "o", color=colour, ms=9)
             bottom.annotate(bytes_text(size), (size, i), **(_BESIDE | {"xytext": (9, 0)}))
         bottom.set_xscale("log", base=2)
@@ -219,7 +219,7 @@ def weights_memory(
 ) -> tuple[Figure, str]:
     r"""Draw the memory of one layer's attention weights against the number of tokens.
 
-    Beside it the keys and values, which any form of attention needs.
+    For comparison, it draws the memory of keys and values, which any form of attention needs.
 
     Parameters
     ----------

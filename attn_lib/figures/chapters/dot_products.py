@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> tuple[Figure, str]:
-    """Draw a query and a key at an angle, with the key's shadow on the query.
+    """Draw a query and a key at an angle, with the projection of the key on the query.
 
-    The dot product is the query's length times the length of that shadow, counted negative
-    when it points the other way.
+    The dot product is the query's length times the length of that projection, which counts as
+    negative if it points the other way.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
     n : int
         Number of tokens.
     d_model, d_k, d_v : int
-        Widths of an embedding, of a query or key, and of a value.
+        Width of an embedding, of a query or key, and of a value.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:
 
 
 def shape_flow(b: int, h: int, n_q: int, n_k: int, d_k: int, d_v: int) -> tuple[Figure, str]:
-    r"""Draw the shapes that pass through batched attention, computed by running it.
+    r"""Draw the shapes of all arrays in batched attention, read off a real call.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def weights_row(weights: ArrayLike, names: Sequence[str], row: int) -> tuple[Fig
     ----------
     weights : array_like, shape (n, n)
     names : sequence of str, length n
-        What stands at each position.
+        The word at each position.
     row : int
         The row to show, from 1, as positions are counted in prose.
 
@@ -244,7 +244,7 @@ def sharpness(scores: ArrayLike, factor: float, values: ArrayLike) -> tuple[Figu
     Raises
     ------
     ValueError
-        If `factor` is not positive: a negative one would turn the ranking round.
+        If `factor` is not positive: a negative one would reverse the ranking.
 
     Examples
     --------

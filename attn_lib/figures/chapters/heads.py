@@ -1,4 +1,4 @@
-"""Figures of the chapter that puts attention together: its heads."""
+"""Figures of the chapter `putting-it-together`: heads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def multi_head_shapes(
     d_v: int,
     d_out: int,
 ) -> tuple[Figure, str]:
-    r"""Draw the shapes that pass through multi-head attention, computed by running it.
+    r"""Draw the shapes of all arrays in multi-head attention, read off a real call.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def multi_head_shapes(
     n_q, n_k : int
         Number of queries and of keys.
     d_model, d_context : int
-        Width of what the queries are made from, and of what keys and values are.
+        Width of the input of the queries, and of the input of keys and values.
     n_heads, d_k, d_v : int
         Number of heads, and the widths of a query or key and of a value in each.
     d_out : int
@@ -108,7 +108,7 @@ def multi_head_shapes(
 
 
 def head_split(way: str = "right", n: int = 3, n_heads: int = 2, d: int = 4) -> tuple[Figure, str]:
-    r"""Draw which head takes which entry, found by splitting an array of numbered entries.
+    r"""Draw which head takes which entry, read off the split of an array of numbered entries.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def heads_at_fixed_width(
     n_rows: int = 2000,
     seed: int = 0,
 ) -> tuple[Figure, str]:
-    r"""Draw what more heads of less width cost, and how sharp three scales leave them.
+    r"""Draw the cost of more but narrower heads, and their largest weight under three scales.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def heads_at_fixed_width(
     joint_k, joint_v : int
         Width of the queries, and of the values, of all heads together.
     d_model, n : int
-        Width of the model, which is the output's too, and number of positions.
+        Width of the model's input and output, and number of positions.
     n_rows : int
         Number of random rows for the largest weight, at least 2.
     seed : int

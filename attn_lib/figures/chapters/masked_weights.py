@@ -1,4 +1,4 @@
-"""More figures of the chapter on masking: what a mask does to weights."""
+"""More figures of the chapter on masking: the effect of a mask on the weights."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from attn_lib.softmax import softmax
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The masks that `kind_of_mask` knows, from the most open to the most closed.
+#: The kinds of mask for `kind_of_mask`, from the least to the most restrictive.
 KINDS = ("none", "padding", "causal", "causal and padding", "window")
 
 
 def row_under_mask(
     scores: ArrayLike, visible: int, stand_in: float = -np.inf
 ) -> tuple[Figure, str]:
-    r"""Draw the weights of one query with its last keys hidden, beside those without a mask.
+    r"""Draw the weights of one query with its last keys hidden, and those without a mask.
 
     Parameters
     ----------
     scores : array_like, shape (n_k,)
         Scaled scores of one query.
     visible : int
-        How many keys it may attend to, from 1 to n_k; those behind them are hidden.
+        How many keys it may attend to, from 1 to n_k; the keys after them are hidden.
     stand_in : float
-        What the hidden scores are set to. Only ``-inf`` hides them.
+        The number that replaces hidden scores. Only ``-inf`` really hides them.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def row_under_mask(
     Raises
     ------
     ValueError
-        If `visible` is not one of these.
+        If `visible` is out of range.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def row_under_mask(
 
 
 def kind_of_mask(scores: ArrayLike, kind: str, length: int, width: int) -> tuple[Figure, str]:
-    r"""Draw the weights that a square table of scores gives under one kind of mask.
+    r"""Draw the weights of a square matrix of scores under one kind of mask.
 
     Parameters
     ----------

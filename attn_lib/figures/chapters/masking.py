@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 Weights = NDArray[np.floating]
 Function = Callable[..., Any]
 
-#: The example that mistakes are shown on: positions, and how many of them are real.
+#: The example that shows mistakes: number of positions, and how many of them are real.
 _N, _LENGTH, _SEED = 5, 3, 0
 
 
 def mask_alignments(n_q: int, n_k: int) -> tuple[Figure, str]:
-    r"""Draw the causal mask in both alignments: first ends together, or last ends together.
+    r"""Draw the causal mask in both alignments: first positions aligned, or last ones.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def mask_alignments(n_q: int, n_k: int) -> tuple[Figure, str]:
 
 
 def mask_combination(n: int, length: int) -> tuple[Figure, str]:
-    """Draw the causal mask, the padding mask of one sequence, and what both allow.
+    """Draw the causal mask, the padding mask of one sequence, and the combination of both.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def mask_combination(n: int, length: int) -> tuple[Figure, str]:
 
 
 def window_masks(n: int, width: int) -> tuple[Figure, str]:
-    """Draw the causal mask beside the sliding window that keeps its last keys.
+    """Draw the causal mask and the sliding window that allows only the last of its keys.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def window_masks(n: int, width: int) -> tuple[Figure, str]:
 
 
 def mask_to_weights(scores: ArrayLike, mask: ArrayLike) -> tuple[Figure, str]:
-    r"""Draw scaled scores, the scores with the mask applied, and the weights they give.
+    r"""Draw scaled scores, masked scores and the resulting weights.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def mask_to_weights(scores: ArrayLike, mask: ArrayLike) -> tuple[Figure, str]:
 
 
 def padding_sides(n: int, length: int) -> tuple[Figure, str]:
-    r"""Draw the weights when padding is hidden as a key, and when it is as a query.
+    r"""Draw the weights when padding is hidden among the keys, and when among the queries.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def padding_sides(n: int, length: int) -> tuple[Figure, str]:
     Raises
     ------
     ValueError
-        If `length` is not one of these.
+        If `length` is out of range.
 
     Examples
     --------
@@ -193,12 +193,12 @@ def padding_sides(n: int, length: int) -> tuple[Figure, str]:
 
 
 def masking_mistake(id: str) -> tuple[Figure, str]:
-    r"""Draw the weights of a catalogued masking mistake beside the right ones.
+    r"""Draw the weights of a catalogued masking mistake, and the right weights.
 
     Parameters
     ----------
     id : str
-        Of a mistake in making a mask or in applying one.
+        The id of a mistake in making a mask or in applying one.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def masking_mistake(id: str) -> tuple[Figure, str]:
     Raises
     ------
     ValueError
-        If there is no such mistake, or it is not one that weights can show.
+        If there is no such mistake, or if it cannot be shown in weights.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def masking_mistake(id: str) -> tuple[Figure, str]:
     Keys to be hidden get 0.40, 0.32, 0.33, 0.59, 0.00 of each query's weight.
     The rows sum to 1.00, 1.00, 1.00, 1.00, 1.00.
     """
-    # Each at the first of the targets where it appears.
+    # Each mistake at the first target where it appears.
     places = {
         mistake.id: (mistake, wrong, target)
         for target in reversed(_EXAMPLES)
@@ -250,9 +250,9 @@ def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figur
     Parameters
     ----------
     position : int
-        The position that gets another query, key and value, from 2 to 6.
+        The position whose query, key and value are replaced, from 2 to 6.
     id : str
-        Of a catalogued mistake that shows in causal attention, to compare with.
+        The id of a catalogued mistake that appears in causal attention, for comparison.
 
     Returns
     -------
@@ -261,7 +261,7 @@ def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figur
     Raises
     ------
     ValueError
-        If the position or the mistake is not one of these.
+        If the position is out of range, or if there is no such mistake.
 
     Examples
     --------
@@ -308,8 +308,8 @@ def _scores(n_q: int, n_k: int = _N) -> NDArray[np.float64]:
     return 1.5 * np.random.default_rng(_SEED).normal(size=(n_q, n_k))
 
 
-def _under_mask(*sizes: Any, n_q: int = _N) -> Callable[[Function], Weights]:
-    """Return a function that gives the weights under the mask made by another function."""
+def _under_mask(*sizes: object, n_q: int = _N) -> Callable[[Function], Weights]:
+    """Return a function that takes a mask-making function and returns the masked weights."""
 
     def weights_of(make_mask: Function) -> Weights:
         mask = make_mask(*sizes)
@@ -320,18 +320,18 @@ def _under_mask(*sizes: Any, n_q: int = _N) -> Callable[[Function], Weights]:
 
 
 def _with_an_empty_row(softmax_of_allowed: Function) -> Weights:
-    # The first key is hidden besides, so that the first query has nothing to attend to.
+    # The first key is hidden too, so that the first query has nothing to attend to.
     return softmax_of_allowed(_scores(_N), causal_mask(_N, _N) & (np.arange(_N) > 0))
 
 
 def _over_padding(attend: Function) -> Weights:
-    # Queries and keys that have these scores, and values that show the weights.
+    # Queries and keys with the scores of the example; with these values, the output is the weights.
     q, eye = _scores(_N) * np.sqrt(_N), np.eye(_N)
     return attend(q[None], eye[None], eye[None], [_LENGTH])[0]
 
 
-#: How weights come of a target, right or wrong. Where there are several ways, the first is
-#: taken in which the mistake shows.
+#: For each target, ways to compute weights from it or from its wrong form. Of several, the first
+#: one in which the mistake appears is drawn.
 _EXAMPLES: dict[str, list[Callable[[Function], Weights]]] = {
     "causal_mask": [_under_mask(_N, _N), _under_mask(3, _N, n_q=3)],
     "cached_causal_mask": [_under_mask(3, _N, n_q=3)],

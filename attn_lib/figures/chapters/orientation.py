@@ -86,7 +86,7 @@ def soft_lookup(
 
 
 def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
-    r"""Draw one query's way through compare, scale, normalise and mix as four bar charts.
+    r"""Draw compare, scale, normalise and mix for one query, as four bar charts.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
         ):
             labelled_bars(axes, numbers, names, colour)
             axes.set_title(title, loc="left")
-        # One scale for both, so that the scaling shows.
+        # Both have the same axis, so that the scaling is visible.
         panels[1].set_xlim(panels[0].get_xlim())
     text = (
         f"Compare: scores {row_text(raw)}. Scale: {row_text(scaled)}. "

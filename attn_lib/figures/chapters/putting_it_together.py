@@ -1,4 +1,4 @@
-"""Figures of the chapter that puts attention together: gradients, and how to check them."""
+"""Figures of the chapter `putting-it-together`: gradients, and how to check them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from attn_lib.figures.style import bare, course_style, new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What each step of the backward pass makes, by which product, and of which arrays.
+#: For each step of the backward pass: its result, the formula, and the arrays it reads.
 _STEPS = (
     ("dV", "Wᵀ dO", ("W", "dO")),
     ("dW", "dO Vᵀ", ("dO", "V")),
@@ -24,7 +24,7 @@ _STEPS = (
     ("dQ", "dS K / √d_k", ("dS", "K")),
     ("dK", "dSᵀ Q / √d_k", ("dS", "Q")),
 )
-#: Where the arrays of the forward pass stand; their gradients stand alike, one half further.
+#: Positions of the arrays of the forward pass. Gradients have the same ones in the other half.
 _PLACES = {
     "Q": (1.25, 6.7),
     "K": (3.65, 6.7),
@@ -40,12 +40,12 @@ _HALF = 5.1
 def gradient_flow(
     step: int, n_q: int = 3, n_k: int = 5, d_k: int = 7, d_v: int = 2
 ) -> tuple[Figure, str]:
-    """Draw a step of the backward pass: which arrays it reads and which it makes.
+    """Draw a step of the backward pass: the arrays it reads and the one it computes.
 
     Parameters
     ----------
     step : int
-        From 1, the gradient of the values, to 5, that of the keys.
+        From 1 (the gradient at the values) to 5 (the gradient at the keys).
     n_q, n_k, d_k, d_v : int
         Number of queries and of keys, width of a query or key, and of a value.
 
@@ -101,7 +101,7 @@ def gradient_flow(
 def difference_errors(
     exponent: int, exponents: Sequence[int], errors: Mapping[str, ArrayLike]
 ) -> tuple[Figure, str]:
-    r"""Draw how far finite differences lie from a gradient, against their step.
+    r"""Draw the error of finite differences against their step.
 
     Parameters
     ----------
@@ -115,8 +115,8 @@ def difference_errors(
     Returns
     -------
     (Figure, str)
-        The text gives errors to the nearest power of ten: rounding makes their digits.
-        From 1 on, no digit of the difference is right, and none is given.
+        The text gives errors to the nearest power of ten: their digits are rounding noise.
+        An error of 1 or more is not given, since no digit of the difference is right.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def difference_errors(
         figure = new_figure(height=3.4)
         axes = figure.add_subplot()
         for (name, curve), (colour, dashes) in zip(curves.items(), looks, strict=False):
-            # Powers of ten on plain axes: logarithmic ones take three times as long to draw.
+            # Exponents on linear axes: logarithmic axes take three times as long to draw.
             powers = np.log10(curve)
             axes.plot(exponents, powers, color=colour, ls=dashes, lw=2, label=name)
             axes.plot(exponent, powers[place], "o", color=colour, ms=8)

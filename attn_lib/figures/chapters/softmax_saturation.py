@@ -28,7 +28,7 @@ from attn_lib.training import Training
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Smoothed edges would double the size of a frame; two pixels to one hide the steps.
+#: Draw without antialiasing, which would double the file size; the high resolution hides it.
 _CURVE: dict[str, Any] = {"antialiased": False}
 
 
@@ -38,9 +38,9 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
     Parameters
     ----------
     gap : float
-        Score of the second key less that of the first, between -10 and 10.
+        Score of the second key minus that of the first, between -10 and 10.
     temperature : float
-        What both scores are divided by, positive.
+        Positive; both scores are divided by it.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
 def largest_weight_histogram(
     n_k: int, d_k: int, n_rows: int = 4000, seed: int = 0
 ) -> tuple[Figure, str]:
-    r"""Draw how large the largest weight of a random row is, unscaled and scaled.
+    r"""Draw the distribution of the largest weight in random rows, unscaled and scaled.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def largest_weight_histogram(
 
 
 def jacobian_histogram(n_k: int, d_k: int, n_rows: int = 4000, seed: int = 0) -> tuple[Figure, str]:
-    r"""Draw how strongly softmax passes gradients on, row by row, unscaled and scaled.
+    r"""Draw the distribution of the norm of softmax's Jacobian, unscaled and scaled.
 
     Parameters
     ----------
@@ -155,9 +155,9 @@ def jacobian_histogram(n_k: int, d_k: int, n_rows: int = 4000, seed: int = 0) ->
 def query_gradient_histogram(
     n_k: int, d_k: int, n_rows: int = 4000, seed: int = 0
 ) -> tuple[Figure, str]:
-    r"""Draw how long the gradient at the query is, row by row, unscaled and scaled.
+    r"""Draw the distribution of the length of the gradient at the query, unscaled and scaled.
 
-    The axis is logarithmic; rows below its left end are counted there.
+    The axis is logarithmic; rows below its left end are counted in the first bin.
 
     Parameters
     ----------
@@ -188,14 +188,14 @@ def query_gradient_histogram(
 def overflow_histogram(
     d_k: int, dtype: DTypeLike = "float32", n_k: int = 128, n_rows: int = 3000, seed: int = 0
 ) -> tuple[Figure, str]:
-    r"""Draw the largest raw score of random rows beside the largest one ``exp`` can take.
+    r"""Draw the largest raw scores of random rows, and the limit above which ``exp`` overflows.
 
     Parameters
     ----------
     d_k : int
         Width of a query and a key; up to 1024 the scores fit on the axis.
     dtype : {"float16", "float32"} or dtype
-        Type in which the exponentials are taken.
+        Floating-point type of the exponentials.
     n_k, n_rows, seed : int
         Number of keys and of random rows.
 
@@ -221,7 +221,7 @@ def overflow_histogram(
         bins = np.linspace(0, 160, 81)
         for rows, colour in ((largest, UNSCALED), (largest[~lost], SCALED)):
             axes.stairs(*np.histogram(rows, bins), fill=True, color=colour)
-        axes.margins(y=0.25)  # room for the words above the bars
+        axes.margins(y=0.25)  # room for the text above the bars
         axes.axvline(limit, color=style.INK, lw=1.5)
         axes.annotate(
             f"limit {limit:.1f}",
@@ -243,16 +243,16 @@ def overflow_histogram(
 
 
 def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, str]:
-    r"""Draw how the loss falls, one colour for each scale of the scores.
+    r"""Draw how the loss falls, with one colour for each scale of the scores.
 
-    Lines are medians over the starts, bands reach from the smallest to the largest loss.
+    Lines are medians over the starts; bands extend from the smallest to the largest loss.
 
     Parameters
     ----------
     runs : mapping of str to Training
-        What to call a scale, and what became of it; up to three.
+        Names of up to three scales, and the results of training with each.
     rate : float
-        A learning rate that all of them tried; below 1 a fraction, 1/8 say.
+        A learning rate that all of them tried; below 1, a unit fraction such as 1/8.
 
     Returns
     -------
@@ -291,7 +291,7 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
                 f"{name}: median {last[0]}, from {last[1]} to {last[2]}; "
                 f"{percent_text(float(found.mean()))} of the queries found."
             )
-        axes.set_ylim(0, 1.2)  # no loss is above 1; the names stand above that
+        axes.set_ylim(0, 1.2)  # no loss is above 1; the names are above that
         axes.set_xlabel("step")
         axes.set_title(f"loss at the rate {rate_text(rate)} (line: median, band: all)", loc="left")
         axes.legend(loc="upper center", ncols=len(runs), fontsize=10)
@@ -300,7 +300,7 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
 
 
 def _still_figure(height: float, bottom: float) -> Figure:
-    """Return an empty figure whose margins stay, so that no frame jumps or waits for a layout."""
+    """Return an empty figure with fixed margins: frames do not jump and need no layout."""
     figure = new_figure(height=height)
     figure.set_layout_engine(None)
     figure.subplots_adjust(left=0.12, right=0.96, bottom=bottom, top=1 - 0.28 / height, hspace=0.3)

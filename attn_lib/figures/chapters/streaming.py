@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def streaming_softmax(
     blocks_seen: int, scores: ArrayLike, values: ArrayLike, block_size: int
 ) -> tuple[Figure, str]:
-    r"""Draw how one query reads its keys block by block and keeps three numbers.
+    r"""Draw how one query processes its keys block by block and keeps three numbers.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def streaming_softmax(
     blocks = np.arange(1, len(states) + 1)
     with course_style():
         figure = new_figure(height=4.0)
-        # Margins by hand: finding them takes half of the time that a frame takes.
+        # Fixed margins: computing them takes half of the time of a frame.
         figure.set_layout_engine("none")
         margins = {"left": 0.1, "right": 0.99, "top": 0.93, "bottom": 0.12, "hspace": 0.6}
         panels = figure.subplot_mosaic("aa;bc", height_ratios=[1.2, 1], gridspec_kw=margins)
@@ -114,7 +114,7 @@ def causal_blocks(blocks: int) -> tuple[Figure, str]:
     Parameters
     ----------
     blocks : int
-        Blocks of queries, and blocks of as many keys, at least 1.
+        Number of blocks of queries, and of equally large blocks of keys; at least 1.
 
     Returns
     -------
@@ -169,10 +169,10 @@ def causal_blocks(blocks: int) -> tuple[Figure, str]:
 
 
 class _State(NamedTuple):
-    """What is known of a row after some of its blocks."""
+    """What streaming keeps of a row after some of its blocks."""
 
     largest: float  #: score
-    kept: float  #: factor by which the last block rescaled what was summed before it
+    kept: float  #: factor by which the last block rescaled the earlier sum
     total: float  #: sum of exp(score - largest)
     output: float
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def sign_totals(first: int = 2, second: int = 5) -> tuple[Figure, str]:
-    r"""Draw how often each total of a few terms comes up, every term +1 or −1 alike.
+    r"""Draw how often each total of a few terms occurs, if every term is equally often +1 and −1.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def sign_totals(first: int = 2, second: int = 5) -> tuple[Figure, str]:
 def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str]:
     r"""Draw how random scores spread, raw and divided by √d_k, with normal curves.
 
-    The axes stay the same for all widths, so that the growth shows.
+    The axes are the same for all widths, so that the growth is visible.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str
     """
     root = math.sqrt(d_k)
     raw = score_samples(d_k, n, seed)
-    # To first order a root has half the relative error of the number under it.
+    # To first order, a square root has half the relative error of its argument.
     noise = raw.std() * variance_noise(d_k, n) / 2
     measured = [f"{raw.std() / by:.2f} ± {noise / by:.2f}" for by in (1, root)]
     with course_style():
@@ -123,7 +123,7 @@ def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str
             (panels[0], raw, root, 80, UNSCALED, "raw score q·k", measured[0]),
             (panels[1], raw / root, 1.0, 5, SCALED, "score ÷ √d_k", measured[1]),
         ):
-            # Bins as wide beside the standard deviation in both, so that both have one shape.
+            # The same bins per standard deviation in both panels, so that both have the same shape.
             bins = round(2 * reach / (sd / 8))
             _spread(axes, scores, (0.0, sd), (-reach, reach), colour, bins)
             axes.set_xlabel(name)
@@ -143,7 +143,7 @@ def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str
 def variance_against_width(
     widths: Sequence[int] = (1, 2, 8, 64, 512), n: int = 2000, seed: int = 0
 ) -> tuple[Figure, str]:
-    r"""Draw the measured variance of scores against the width, on lines from theory.
+    r"""Draw the measured variance of scores against the width, with the lines of the theory.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def variance_against_width(
 
 
 def failed_assumptions(d_k: int, n: int = 4000, seed: int = 0) -> tuple[Figure, str]:
-    r"""Draw scaled scores as assumed, of entries with a mean, and of keys like their queries.
+    r"""Draw scaled scores: as assumed, with entries whose mean is not 0, and with keys = queries.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ def weights_by_divisor(
 def measured_variances(
     n: int, d_k: int = 64, tolerance: float = 0.05, repeats: int = 400, seed: int = 0
 ) -> tuple[Figure, str]:
-    r"""Draw how measured variances of the same scores scatter, beside a check's tolerance.
+    r"""Draw how repeated measurements of a variance scatter, and the tolerance of a check.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ def measured_variances(
     d_k : int
         Width of a query and a key, at least 1.
     tolerance : float
-        Largest relative difference that the check lets pass, positive.
+        Largest relative difference that the check accepts, positive.
     repeats : int
         Number of measurements, at least 2.
     seed : int
@@ -332,7 +332,7 @@ def measured_variances(
     400 measurements, each on 1000 pairs of width 64: relative error 4.58 % in theory.
     0.28 ± 0.02 of them differ by more than 5 %, in theory 0.27.
     """
-    # The largest of a single score is that score, here drawn without its d_k products.
+    # With one key per row, the largest score is the score, drawn without summing d_k products.
     scores = largest_scores(1, d_k, n_rows=n * repeats, rng=seed).reshape(repeats, n)
     ratios = (scores**2).mean(axis=-1) / d_k
     noise = variance_noise(d_k, n)
@@ -362,7 +362,7 @@ def _spread(
     colour: str,
     bins: int = 80,
 ) -> None:
-    """Draw a histogram of `sample`, and the normal curve of this mean and standard deviation."""
+    """Draw a histogram of `sample`, and the normal curve of the given mean and deviation."""
     mean, sd = normal
     counts, edges = np.histogram(sample, bins=bins, range=ends)
     axes.stairs(counts / (len(sample) * np.diff(edges)), edges, fill=True, color=colour)

@@ -1,14 +1,14 @@
-"""All that runs inside the sandbox: a warm process that forks a runner for each submission.
+"""The grader's code inside the sandbox: a warm process that forks a runner per submission.
 
-- `fonts`: matplotlib's list of fonts, made quickly.
-- `zygote`: imports once, forks on request; never sees a line of a learner's.
-- `namespaces`: shuts a fork in.
-- `system_calls`: what the kernel is not asked for.
+- `start`: starts the warm process.
+- `warm_process`: imports once, forks on request; never reads learner code.
+- `namespaces`: isolates a fork.
+- `system_calls`: forbids system calls that learner code does not need.
 - `runner`: answers the judge's requests in the fork.
-- `shell`: runs cells and collects what they show.
-- `deadline`: stops what takes too long, from within.
+- `shell`: executes cells and collects their outputs.
+- `deadline`: stops learner code that takes too long, from within its process.
 - `limits`: how much a submission may use.
 - `wire`: how values cross to the judge and back.
 
-A learner can read all of it: there is nothing in it to keep from anybody.
+Learner code can read these files, so they contain nothing secret.
 """

@@ -1,7 +1,7 @@
-"""Stops a learner's code from within when its time is up, so that what it made survives.
+"""Stops a learner's code from within its process, so that the values it made survive.
 
-It raises in the learner's code, which may ignore it: a bare ``except`` in a loop, or a long
-computation in C. The judge therefore also waits no longer than its own clock says.
+The exception is raised in the learner's code, where a bare ``except`` in a loop can catch it and
+a long computation in C can delay it. So the judge also enforces the deadline by its own clock.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import contextlib
 import signal
 from collections.abc import Iterator
 
-_AGAIN = 0.5  # seconds; a bare `except` may have swallowed the first one
+_AGAIN = 0.5  # seconds; a bare `except` may have caught the first exception
 
 
 class OutOfTime(BaseException):
-    """Raised in code whose time is up. No Exception, so that few handlers catch it."""
+    """Raised in code whose time is up. A BaseException, so that ``except Exception`` misses it."""
 
 
 @contextlib.contextmanager
 def deadline(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTime` in the block when it takes longer."""
+    """Raise `OutOfTime` in the block when it takes longer than this."""
 
     def stop(*_: object) -> None:
         raise OutOfTime(f"it did not return within {seconds:g} s")

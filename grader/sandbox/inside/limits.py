@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Where learners' code runs: in bubblewrap's sandbox, or in a plain process that it can leave.
+#: Where learners' code runs: in bubblewrap's sandbox, or in a plain process without one.
 BUBBLEWRAP = "bubblewrap"
 NONE = "none"
 
@@ -15,9 +15,9 @@ class Limits:
 
     call_seconds: float = 5.0  #: for one call of a function
     cell_seconds: float = 30.0  #: for one cell
-    submission_seconds: float = 120.0  #: for a submission; whoever holds the session counts it
-    memory_mib: int = 1024  #: for all its processes together; Python with its packages is 80 of it
-    processes: int = 32  #: processes and threads at a time
-    disk_mib: int = 32  #: files it writes, which are dropped; also the largest file
-    output_kib: int = 256  #: kept of what a cell prints; eight times that of its pictures
-    result_mib: int = 32  #: the largest value brought back
+    submission_seconds: float = 120.0  #: for a submission; enforced by the judge
+    memory_mib: int = 1024  #: for all its processes together; Python and the packages use 80
+    processes: int = 32  #: processes and threads at the same time
+    disk_mib: int = 32  #: for all files it writes, and for each; they are deleted afterwards
+    output_kib: int = 256  #: text kept of one cell; eight times as much for its pictures
+    result_mib: int = 32  #: for one value sent to the judge

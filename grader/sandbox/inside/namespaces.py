@@ -1,15 +1,14 @@
-"""Shuts a fork of the warm process in: its own user, processes, files, network and limits.
+"""Isolates a fork of the warm process: new user, PID, mount, IPC and network namespaces, limits.
 
-Defends against: reading or writing what is not the submission's own, seeing or signalling
-other processes, network, using more processes, memory or disk than allowed, and leaving
-anything behind, since all of it ends with the first process of its namespace.
+Defends against: reading or writing files of anybody else; seeing or signalling other processes;
+network; using more processes, memory or disk than allowed; and leaving anything behind, since the
+namespaces end with their first process.
 
-Does not defend against: faults of the kernel itself (`system_calls` makes their surface
-smaller); heavy use of its worker's processors until a deadline ends it; memory that the kernel
-holds in pipes and local sockets, of which the limits on files and processes allow some hundred
-MiB.
+Does not defend against: faults of the kernel itself (`system_calls` reduces the attack surface);
+full use of the worker's processors until a deadline; kernel memory in pipes and local sockets,
+of which the limits on files and processes allow some hundred MiB.
 
-Outside of bubblewrap, with no isolation asked for, only the limits hold.
+Without bubblewrap (``--isolation none``) only the limits apply.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from pathlib import Path
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.system_calls import forbid_system_calls
 
-#: The user that a submission runs as: nobody's, and not root's, whom no process limit binds.
+#: The user id of a submission. Nobody else has it; root is exempt from process limits.
 UID = 61234
 
 _NEW_MOUNTS, _NEW_UTS, _NEW_IPC = 0x00020000, 0x04000000, 0x08000000
@@ -33,7 +32,7 @@ _NEW_USER, _NEW_PROCESSES, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXECUTION = 1, 2, 4, 8
 _BIND, _MOVE, _RECURSIVE, _PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 
-#: An empty folder that `grader.sandbox.bubblewrap` makes: where /tmp is prepared.
+#: An empty folder that `grader.sandbox.bubblewrap` creates. The new /tmp is prepared there.
 _STAGE = b"/mnt"
 
 _SET_DUMPABLE, _DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 4, 24, 38
@@ -46,29 +45,30 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def become_nobody() -> None:
-    """Give up root, for good, in the warm process, and end with bubblewrap."""
+    """Give up root permanently, and let the kernel end this process when bubblewrap ends."""
     if os.getuid() == 0:
         os.setgroups([])
         os.setresgid(UID, UID, UID)
         os.setresuid(UID, UID, UID)
-        # After a change of user the kernel gives /proc/self to root; the maps below need it.
+        # After a change of user /proc/self belongs to root; `enter` has to write to it.
         _libc.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
     _libc.prctl(_SET_SIGNAL_AT_PARENTS_DEATH, signal.SIGKILL, 0, 0, 0)
 
 
 def enter(limits: Limits, kept: Sequence[str]) -> None:
-    """Move this process into fresh namespaces and return in a child, the first one there.
+    """Move into new namespaces and return in a child, the first process of its PID namespace.
 
     Parameters
     ----------
     limits : Limits
+        The limits of the submission; this function uses `disk_mib`.
     kept : sequence of str
-        What under /tmp has to stay in sight: Python or this package, if they stand there.
+        Paths below /tmp that must stay visible: Python or this package, if installed there.
 
     Raises
     ------
     OSError
-        If the kernel refuses any part of it. Then nothing may be run.
+        If the kernel refuses any step. Then no learner code may be executed.
     """
     uid, gid = os.getuid(), os.getgid()
     _call(
@@ -78,23 +78,23 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{UID} {uid} 1")
     Path("/proc/self/gid_map").write_text(f"{UID} {gid} 1")
-    with contextlib.suppress(OSError):  # a second wall; the filter of system calls is the first
+    with contextlib.suppress(OSError):  # a second defence; the filter of system calls is the first
         Path("/proc/sys/user/max_user_namespaces").write_text("0")
     _call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
-    no_surprises = _NO_SUID | _NO_DEVICES | _NO_EXECUTION
-    room = f"size={limits.disk_mib}m,nr_inodes=4096,mode=700".encode()
-    _call("mount", b"none", _STAGE, b"tmpfs", no_surprises, room)
+    mount_flags = _NO_SUID | _NO_DEVICES | _NO_EXECUTION
+    size = f"size={limits.disk_mib}m,nr_inodes=4096,mode=700".encode()
+    _call("mount", b"none", _STAGE, b"tmpfs", mount_flags, size)
     for path in kept:
         place = _STAGE.decode() + path.removeprefix("/tmp")
         _make_like(Path(path), Path(place))
         _call("mount", path.encode(), place.encode(), None, _BIND | _RECURSIVE, None)
     _call("mount", _STAGE, b"/tmp", None, _MOVE, None)
-    _call("mount", b"none", b"/proc", b"tmpfs", no_surprises | _READ_ONLY, b"size=4k,mode=555")
+    _call("mount", b"none", b"/proc", b"tmpfs", mount_flags | _READ_ONLY, b"size=4k,mode=555")
     os.chdir("/tmp")
     if os.fork():
-        os._exit(0)  # the child lives on as one of the warm process, first of its own namespace
+        os._exit(0)  # only a child is in the new PID namespace; it goes on alone
     for capability in range(64):
-        _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # fails beyond the last there is
+        _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # may fail: not all 64 exist
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -102,35 +102,36 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
 
 
 def adopt_orphans() -> None:
-    """Stay the parent of all that comes of this process, so that it can be found and ended.
+    """Become the parent of orphaned descendants, so that they can be found and ended.
 
-    The first process of a namespace does so anyway.
+    Without bubblewrap only: the first process of a PID namespace adopts orphans anyway.
     """
     _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def set_limits(limits: Limits, own_memory: int, own_size: int, *, isolated: bool) -> None:
-    """Bind this process and all that it starts.
+    """Set the resource limits of this process and of all processes it starts.
 
     Parameters
     ----------
     limits : Limits
+        The limits of the submission.
     own_memory, own_size : int
-        Bytes of memory and of address space that the warm process has before any submission.
+        Memory and address space, in bytes, that the warm process uses before any submission.
     isolated : bool
-        Whether the user is nobody else's, so that its processes can be counted.
+        Whether nobody else has this user id, so that limits per user can be set.
     """
     if own_size:
-        # Less than the watchdog allows, so that Python can say MemoryError before it bites.
+        # Less than the watchdog allows, so that Python raises MemoryError before the watchdog acts.
         own_size += max(limits.memory_mib * _MIB - own_memory, 64 * _MIB) * 15 // 16
         resource.setrlimit(resource.RLIMIT_AS, (own_size, own_size))
     if isolated:
         resource.setrlimit(resource.RLIMIT_NPROC, (limits.processes, limits.processes))
         resource.setrlimit(resource.RLIMIT_MSGQUEUE, (0, 0))
         resource.setrlimit(resource.RLIMIT_SIGPENDING, (256, 256))
-    # The judge may have started the warm process while it had a limit of its own.
-    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    # The judge may have started the warm process while `bounded` limited its own memory.
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.disk_mib * _MIB,) * 2)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))

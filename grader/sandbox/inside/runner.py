@@ -1,8 +1,8 @@
-"""Answers the judge's requests, one at a time, in the process that holds a learner's work.
+"""Answers the judge's requests, one at a time, in the process that executes a learner's cells.
 
-This process is the learner's as soon as his first cell runs: he can change anything in it. So
-nothing here protects the judge. What comes back is read as hostile, and at most says
-something untrue about the learner's own functions and values.
+Once the first cell has been executed, learner code may have changed anything in this process. So
+nothing here protects the judge. It reads the replies as hostile; the worst they can do is to be
+wrong about the learner's own functions and values.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.shell import Shell
 from grader.sandbox.inside.wire import HEADER, Opaque, TooLarge, body_length, pack, unpack
 
-_MOST_READ = 2**31  # bytes of arguments: they come from the judge, who is trusted
+_MAX_READ = 2**31  # bytes of arguments; the judge, who sends them, is trusted
 _PIECE = 2**20
 
-#: Makes the frame of a body. It may take as long as a learner's object takes to be read, so it
-#: is called within the deadline.
+#: Makes the frame of a reply. It reads learners' objects, which can take any time, so it is called
+#: within the deadline.
 Reply = Callable[[Any], bytes]
 
 
 def serve(connection: socket.socket, shell: Shell, limits: Limits) -> None:
-    """Answer until the judge hangs up."""
+    """Answer requests until the judge closes the connection."""
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     shell.begin()
     answers = _Answers(shell, limits)
-    connection.sendall(pack(["ready", ""], most_bytes=0))
+    connection.sendall(pack(["ready", ""], max_bytes=0))
     while (request := _receive(connection)) is not None:
         token, kind, *arguments = request
 
         def reply(body: Any, token: str = token) -> bytes:
-            return pack([token, body], most_bytes=limits.result_mib * 2**20)
+            return pack([token, body], max_bytes=limits.result_mib * 2**20)
 
         connection.sendall(getattr(answers, kind)(reply, *arguments))
 
@@ -49,12 +49,12 @@ class _Answers:
         self._limits = limits
 
     def execute(self, reply: Reply, name: str, source: str) -> bytes:
-        status, outputs = self._shell.execute(source, name, self._limits)
+        outcome, outputs = self._shell.execute(source, name, self._limits)
         try:
-            return reply((status, outputs))
+            return reply((outcome, outputs))
         except TooLarge as error:
             text = f"[output left out: {error}]\n"
-            return reply((status, [{"output_type": "stream", "name": "stderr", "text": text}]))
+            return reply((outcome, [{"output_type": "stream", "name": "stderr", "text": text}]))
 
     def kinds(self, reply: Reply, names: Sequence[str]) -> bytes:
         return reply({name: self._kind(name) for name in names})
@@ -64,25 +64,25 @@ class _Answers:
             with deadline(self._limits.call_seconds):
                 return reply(self._shell.user_ns.get(name))
         except TooLarge as error:
-            why = f"is too large to look at: {error}"
+            why = f"is too large to read: {error}"
         except OutOfTime:
-            why = "takes too long to look at"
+            why = "takes too long to read"
         except BaseException as error:  # a learner's object may raise anything when it is read
-            why = f"raises {type(error).__name__} when looked at"
+            why = f"raises {type(error).__name__} when read"
         return reply(Opaque(f"object that {why}"))
 
     def call(self, reply: Reply, name: str, args: Sequence[Any], own_work: bool) -> bytes:
-        self._shell.collect(self._limits)  # what a function prints is not kept
+        self._shell.collect(self._limits)  # discards what the function prints
         try:
             with deadline(self._limits.call_seconds), self._shell.builtin_trap:
-                seen = observe(self._shell.user_ns.get(name), list(args), own_work=own_work)
-                return reply(seen)
+                observation = observe(self._shell.user_ns.get(name), list(args), own_work=own_work)
+                return reply(observation)
         except TooLarge as error:
-            return reply(Observation(problem=f"its result is too large to look at: {error}."))
+            return reply(Observation(problem=f"its result is too large to read: {error}."))
         except OutOfTime as late:
             problem = f"{late}. Is there a loop that does not end?"
         except BaseException as error:  # a learner's object may raise anything when it is read
-            problem = f"it raised {type(error).__name__}, or its result did when looked at."
+            problem = f"it raised {type(error).__name__}, or its result did when it was read."
         return reply(Observation(problem=problem, on_these_arguments=True))
 
     def _kind(self, name: str) -> str:
@@ -92,12 +92,12 @@ class _Answers:
 
 
 def _receive(connection: socket.socket) -> Any:
-    """Return the next request; None when the judge has hung up."""
+    """Return the next request; None if the judge has closed the connection."""
     frame = bytearray()
     if not _fill(frame, HEADER.size, connection):
         return None
-    length = HEADER.size + body_length(frame, most_bytes=_MOST_READ)
-    return unpack(frame, most_bytes=_MOST_READ) if _fill(frame, length, connection) else None
+    length = HEADER.size + body_length(frame, max_bytes=_MAX_READ)
+    return unpack(frame, max_bytes=_MAX_READ) if _fill(frame, length, connection) else None
 
 
 def _fill(frame: bytearray, length: int, connection: socket.socket) -> bool:

@@ -1,10 +1,10 @@
-"""IPython without a terminal or a front end: it runs cells and collects what they show.
+"""IPython without a terminal or a front end: it executes cells and collects their outputs.
 
-Defends against: output without end. What is beyond the limit is dropped as it is made, so that
-a flood fills nobody's memory. It says so once.
+Defends against: endless output. Text beyond the limit is dropped at once, so that it fills no
+memory, and a note says so once.
 
-Does not defend against a learner who changes this very object: what he sends then counts as
-his output, and the judge looks at it again.
+Does not defend against: learner code that changes these objects. `grader.judging.outputs` filters
+and limits all outputs again.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from traitlets.config import Config
 from grader.sandbox.inside.deadline import OutOfTime, deadline
 from grader.sandbox.inside.limits import Limits
 
-#: What is kept of a result. The judge shows no HTML that a learner wrote.
+#: MIME types that are kept. HTML that a learner wrote is never shown.
 KEPT_TYPES = ("text/plain", "image/png")
 
-_PICTURES = 8  # times the room that text has
-_LINES = 40  # of each end of a traceback
-_OVERHEAD = 100  # characters that an output counts beside its text
+_PICTURES = 8  # the limit of pictures, in multiples of the limit of text
+_LINES = 40  # kept at each end of a traceback
+_OVERHEAD = 100  # characters that each output counts in addition to its text
 
 
 class NobodyToAsk(RuntimeError):
-    """Raised by `input`."""
+    """Raised by `input` and `getpass`."""
 
 
 class Outputs:
@@ -52,7 +52,7 @@ class Outputs:
         self._cut = self._told = False
 
     def stream(self, name: str, text: str) -> None:
-        """Add what was printed."""
+        """Add printed text."""
         if not text:
             return
         last = self._outputs[-1] if self._outputs and not self._told else {}
@@ -60,10 +60,10 @@ class Outputs:
             last = {"output_type": "stream", "name": name, "text": []}
             if not self._add(last):
                 return
-        last["text"].append(self._room(text))
+        last["text"].append(self._fit(text))
         self._tell_if_cut()
 
-    def show(self, kind: str, data: Mapping[str, Any], count: int | None = None) -> None:
+    def show(self, kind: str, data: Mapping[str, object], count: int | None = None) -> None:
         """Add a result or a picture."""
         output: dict[str, Any] = {"output_type": kind, "data": {}, "metadata": {}}
         if kind == "execute_result":
@@ -81,19 +81,20 @@ class Outputs:
                 output["data"]["image/png"] = picture
             else:
                 self.stream("stderr", "[picture left out: it is too large]\n")
-        if isinstance(data.get("text/plain"), str):
-            output["data"]["text/plain"] = self._room(data["text/plain"])
+        text = data.get("text/plain")
+        if isinstance(text, str):
+            output["data"]["text/plain"] = self._fit(text)
         self._tell_if_cut()
 
     def error(self, name: str, message: str, traceback: list[str]) -> None:
-        """Add an error. The first has some room even after a flood: it has to be told."""
+        """Add an error. The first one is shown even if the limit is used up."""
         self._text_left = max(self._text_left, self._left_for_an_error)
         self._left_for_an_error = 0
         output: dict[str, Any] = {"output_type": "error"}
         if self._add(output):
-            output["ename"] = self._room(name[:200])
-            output["evalue"] = self._room(message[:4000])
-            output["traceback"] = [self._room(line) for line in _ends(traceback)]
+            output["ename"] = self._fit(name[:200])
+            output["evalue"] = self._fit(message[:4000])
+            output["traceback"] = [self._fit(line) for line in _ends(traceback)]
         if self._told:
             self._text_left = 0
         self._tell_if_cut()
@@ -106,7 +107,7 @@ class Outputs:
         return self._outputs
 
     def _add(self, output: dict[str, Any]) -> bool:
-        """Begin an output if there is room for more than its name."""
+        """Add an empty output, and return whether the limit allows it."""
         if self._text_left > _OVERHEAD:
             self._text_left -= _OVERHEAD
             self._outputs.append(output)
@@ -115,15 +116,15 @@ class Outputs:
         self._tell_if_cut()
         return False
 
-    def _room(self, text: str) -> str:
-        """Return as much of a text as there is room for, and count it."""
+    def _fit(self, text: str) -> str:
+        """Return as much of a text as the limit allows, and count it."""
         kept = text[: self._text_left]
         self._text_left -= len(kept)
         self._cut = self._cut or len(kept) < len(text)
         return str(kept)
 
     def _tell_if_cut(self) -> None:
-        """Say once that something is missing, and let nothing follow."""
+        """Say once that output was cut, and allow no more text."""
         if self._cut and not self._told:
             self._told = True
             self._text_left = 0
@@ -132,7 +133,7 @@ class Outputs:
 
 
 class Stream(io.TextIOBase):
-    """What stands for sys.stdout or sys.stderr."""
+    """Replaces sys.stdout or sys.stderr."""
 
     encoding = "utf-8"
 
@@ -158,7 +159,7 @@ class _Results(DisplayHook):
     def write_output_prompt(self) -> None:
         pass
 
-    def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+    def write_format_data(self, format_dict: Mapping[str, object], md_dict: object = None) -> None:
         self.shell.outputs.show("execute_result", format_dict, self.prompt_count)
 
     def finish_displayhook(self) -> None:
@@ -166,7 +167,7 @@ class _Results(DisplayHook):
 
 
 class _Pictures(DisplayPublisher):
-    def publish(self, data: Any, *_: object, **__: object) -> None:
+    def publish(self, data: Mapping[str, object], *_: object, **__: object) -> None:
         self.shell.outputs.show("display_data", data)
 
     def clear_output(self, wait: bool = False) -> None:
@@ -174,7 +175,7 @@ class _Pictures(DisplayPublisher):
 
 
 class Shell(InteractiveShell):
-    """Made once in the warm process; each fork has its own copy."""
+    """The IPython shell, made once in the warm process; each fork has its own copy."""
 
     displayhook_class = Type(_Results)
     display_pub_class = Type(_Pictures)
@@ -186,20 +187,20 @@ class Shell(InteractiveShell):
         config = Config()
         config.HistoryManager.enabled = False
         config.InteractiveShell.colors = "nocolor"
-        config.InteractiveShell.xmode = "Plain"  # others take 20 s for a recursion without end
+        config.InteractiveShell.xmode = "Plain"  # other modes take 20 s for an endless recursion
         shell = cls.instance(config=config)
         cast(DisplayFormatter, shell.display_formatter).active_types = list(KEPT_TYPES)
         shell.run_line_magic("matplotlib", "inline")
         return shell
 
     def begin(self) -> None:
-        """Take over the streams, in the process that will run a learner's code."""
+        """Replace the streams, in the process that will execute learner code."""
         self._streams = [Stream("stdout"), Stream("stderr")]
         sys.stdout, sys.stderr = self._streams
         builtins.input = getpass.getpass = _nobody_to_ask
 
     def execute(self, source: str, name: str, limits: Limits) -> tuple[str, list[dict[str, Any]]]:
-        """Run a cell; return "ok" or "error" and its outputs."""
+        """Execute a cell; return "ok" or "error", and its outputs."""
         outputs = self.collect(limits)
         try:
             with deadline(limits.cell_seconds):
@@ -214,20 +215,20 @@ class Shell(InteractiveShell):
         return ("ok" if error is None else "error"), outputs.finish()
 
     def collect(self, limits: Limits) -> Outputs:
-        """Return a fresh collection that from now on takes what is shown."""
+        """Return a new, empty `Outputs` that collects everything shown from now on."""
         self.outputs = Outputs(limits.output_kib)
         for stream in self._streams:
             stream.outputs = self.outputs
         return self.outputs
 
     def defined(self, name: str) -> bool:
-        """Return whether a learner gave this name a value."""
+        """Return whether learner code assigned a value to this name."""
         missing = object()
         value = self.user_ns.get(name, missing)
         return value is not missing and value is not self.user_ns_hidden.get(name, missing)
 
     def system(self, command: str) -> None:
-        """Run a command of the system (``!ls``) and show what it prints."""
+        """Run a shell command (``!ls``) and show what it prints."""
         child = subprocess.Popen(
             self.var_expand(command, depth=1),
             shell=True,
@@ -235,23 +236,23 @@ class Shell(InteractiveShell):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        said = cast(io.BufferedReader, child.stdout)
+        printed = cast(io.BufferedReader, child.stdout)
         try:
-            while piece := said.read1(65536):
+            while piece := printed.read1(65536):
                 sys.stdout.write(piece.decode("utf-8", "replace"))
             self.user_ns["_exit_code"] = child.wait()
         finally:
             child.kill()
             child.wait()
-            said.close()
+            printed.close()
 
     def enable_gui(self, gui: str | None = None) -> None:
-        """Do nothing: there is no window to draw into."""
+        """Do nothing: there is no window system."""
 
     def ask_exit(self) -> None:
-        """Do nothing: a cell that says ``exit`` ends no grading."""
+        """Do nothing: ``exit`` in a cell must not end the session."""
 
-    def _showtraceback(self, etype: type, evalue: BaseException, stb: Any) -> None:
+    def _showtraceback(self, etype: type, evalue: BaseException, stb: object) -> None:
         if not issubclass(etype, OutOfTime):
             lines = stb if isinstance(stb, list) else _text(stb).splitlines()
             self.outputs.error(etype.__name__, _text(evalue), [_text(line) for line in lines])
@@ -267,12 +268,12 @@ class Shell(InteractiveShell):
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # a learner's exception may fail to say what it is
+    except Exception:  # a learner's __str__ may raise anything
         return f"<{type(value).__name__}>"
 
 
 def _ends(lines: list[str]) -> list[str]:
-    """Return the first and the last of many lines."""
+    """Return the lines, or the first and last `_LINES` if there are too many."""
     if len(lines) <= 2 * _LINES:
         return lines
     return [*lines[:_LINES], f"[{len(lines) - 2 * _LINES} more]", *lines[-_LINES:]]
@@ -280,6 +281,6 @@ def _ends(lines: list[str]) -> list[str]:
 
 def _nobody_to_ask(*_: object, **__: object) -> str:
     raise NobodyToAsk(
-        "there is nobody to ask: input() does not work when work is graded. "
-        "Assign the value in the cell."
+        "there is nobody to ask: input() does not work in grading. "
+        "Assign the value in the cell instead."
     )

@@ -1,7 +1,7 @@
-"""Starts the warm process: ``python start.py FD SETTINGS``, the settings being JSON.
+"""Starts the warm process: ``python start.py FD SETTINGS``, with the settings as JSON.
 
-Python is started so that it looks into no folder of ours (see `grader.sandbox.warm_process`). The
-folders that it may import from are told here, and are the same inside the sandbox and outside.
+`grader.sandbox.sandbox` starts Python so that it adds no folders to its import path. The
+settings list the folders to import from, which are the same inside the sandbox and outside.
 """
 
 import gc
@@ -13,11 +13,7 @@ if __name__ == "__main__":
     sys.argv[1:] = []
     sys.path += [folder for folder in settings["path"] if folder not in sys.path]
 
-    gc.disable()  # nothing that is imported is garbage; `main` turns it on again
-    from grader.sandbox.inside.fonts import list_fonts
-
-    list_fonts()  # before anything imports matplotlib
-
-    from grader.sandbox.inside.zygote import main
+    gc.disable()  # imports make no garbage; `main` enables it again
+    from grader.sandbox.inside.warm_process import main
 
     main(control, settings)

@@ -1,15 +1,20 @@
 """System calls that a submission cannot make: a seccomp filter.
 
-Defends against: making namespaces of its own, memory that no limit counts (memfd_create, System
-V shared memory and queues, pages that are nobody's file and shared or huge), more than a
-submission's share of the processors (other ones than its worker's; further sessions, each of
-which the kernel gives as much as all of this one), sockets of any kind but local ones (a virtual
-machine's vsock is in no network namespace), names of sockets (the one over which a submission is
-asked belongs to the network of whoever grades), looking into other processes, and parts of the
-kernel that have had more than their share of faults (io_uring, bpf, keys, userfaultfd).
+Defends against:
 
-Does not defend against: what the remaining calls do. It is a second wall behind the namespaces,
-and stands on x86-64 and 64-bit ARM only.
+- new namespaces;
+- memory that no limit counts: memfd_create, System V shared memory and queues, anonymous shared
+  mappings and huge pages;
+- more than a submission's share of the processors: other processors than its worker's, and new
+  sessions, since the kernel's scheduler gives each session the same share;
+- sockets other than local ones, since network namespaces do not confine a virtual machine's vsock;
+- named sockets: a submission's connection to the judge belongs to the judge's network namespace,
+  so socket names there would be reachable;
+- reading or changing other processes;
+- parts of the kernel with a history of faults: io_uring, bpf, keys, userfaultfd.
+
+Does not defend against: what the remaining calls do. The filter is a second defence after the
+namespaces, and is available on x86-64 and 64-bit ARM only.
 """
 
 from __future__ import annotations
@@ -20,7 +25,7 @@ import os
 import socket
 import struct
 
-_NUMBERS = {  # of each call on x86-64 and on 64-bit ARM
+_NUMBERS = {  # the number of each call on x86-64 and on 64-bit ARM
     "acct": (163, 89),
     "add_key": (248, 217),
     "bind": (49, 200),
@@ -75,29 +80,29 @@ _NUMBERS = {  # of each call on x86-64 and on 64-bit ARM
 }
 _CLONE, _CLONE3, _SOCKET, _MMAP = (56, 220), (435, 435), (41, 198), (9, 222)
 
-#: Of each machine: its place in the pairs above and the kernel's name of its calls.
+#: By machine: its position in the pairs above, and the kernel's AUDIT_ARCH number for it.
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 _NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW… flag
-# Of mmap. What is shared stays in memory after a process has let go of it, where none of its
-# own figures counts it; a file's pages count with the files.
+# Flags of mmap. Anonymous shared memory can outlive its mapping, and then no figure of a process
+# counts it; pages of a file count as the file.
 _SHARED, _NO_FILE, _HUGE = 0x01, 0x20, 0x40000
-_X32 = 0x40000000  # on x86-64, numbers from here on are a second way to make each call
+_X32 = 0x40000000  # on x86-64, numbers from here on are the x32 variants of the same calls
 
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
-# Where they stand in what a filter sees.
+# Offsets in struct seccomp_data.
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT, _FOURTH_ARGUMENT = 0, 4, 16, 40
 _ALLOW, _FAIL, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
 _SET_SECCOMP, _FILTER = 22, 2
 
 
 def forbid_system_calls(libc: ctypes.CDLL) -> None:
-    """Put the filter on this process and all that it starts; it cannot be taken off.
+    """Install the filter in this process and all it starts; it cannot be removed.
 
     Raises
     ------
     OSError
-        If the kernel does not take it.
+        If the kernel refuses the filter.
     """
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
@@ -112,7 +117,7 @@ def forbid_system_calls(libc: ctypes.CDLL) -> None:
 
 
 def _program(which: int, architecture: int) -> bytes:
-    """Return the filter in the kernel's form: eight bytes a step."""
+    """Return the filter as a BPF program, eight bytes per instruction."""
     forbidden = sorted(numbers[which] for numbers in _NUMBERS.values())
     refuse, allow = (_RETURN, 0, 0, _FAIL | errno.EPERM), (_RETURN, 0, 0, _ALLOW)
     steps = [
@@ -125,7 +130,7 @@ def _program(which: int, architecture: int) -> bytes:
     ]
     for number in forbidden:
         steps += [(_EQUAL, 0, 1, number), refuse]
-    # A C library that finds no clone3 takes clone, whose flags a filter can see.
+    # Without clone3 a C library falls back to clone, whose flags a filter can check.
     steps += [(_EQUAL, 0, 1, _CLONE3[which]), (_RETURN, 0, 0, _FAIL | errno.ENOSYS)]
     steps += [
         (_EQUAL, 0, 4, _CLONE[which]),

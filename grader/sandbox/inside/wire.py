@@ -1,12 +1,12 @@
-"""Values as bytes, between the judge and the process that runs a learner's code.
+"""Values as bytes, between the judge and the process that executes a learner's cells.
 
-A frame is its two lengths, a tree as JSON, and the bytes of the tree's arrays in NumPy's npy
-format. There is no pickle in it: reading a frame builds plain values and never runs code. The
-reader takes its bytes for hostile. It refuses what is too large, too deep or has too many
-parts before it builds anything of that size, and what does not say the same thing twice.
+A frame is two lengths, a tree as JSON, and the arrays of the tree in NumPy's npy format. It has
+no pickles: reading a frame builds plain values and never runs code.
 
-Not defended here: that a value is right or honestly computed. Whoever holds the other end
-chooses the values.
+Defends against: hostile bytes. The reader refuses what is too large, too deep or has too many
+parts before it builds anything of that size, and lengths or headers that contradict each other.
+
+Does not defend against: values that are wrong. The process at the other end chooses them.
 """
 
 from __future__ import annotations
@@ -27,28 +27,29 @@ from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation
 from attn_lib.course.checks.remote import Remote, type_name
 
-#: The length of the JSON part and that of all arrays, before each frame.
+#: The header of a frame: the length of the JSON part, and of all arrays together.
 HEADER = struct.Struct("!II")
 
-#: How many times its bytes a part of a tree takes up to once it is read; hence the rest.
+#: Bytes of memory that one byte of JSON needs once it is read, at most. The limits below follow
+#: from it.
 BYTES_A_BYTE = 30
-MOST_JSON = 8 * 2**20
-MOST_PARTS = 250_000
-MOST_DEPTH = 32
+MAX_JSON = 8 * 2**20
+MAX_PARTS = 250_000
+MAX_DEPTH = 32
 
 #: Booleans, integers, floats and complex numbers.
 NUMBER_KINDS = "biufc"
 
-_TOO_MUCH_TEXT = f"more than {MOST_JSON // 2**20} MiB of text and lists"
+_TOO_MUCH_TEXT = f"more than {MAX_JSON // 2**20} MiB of text and lists"
 _INT_BITS = 2048
 _NPY_HEADER = 512
-_NPY_START = 1024  # bytes of an array among which its header has to be
+_NPY_START = 1024  # the header of an array must end within this many bytes
 _TYPE_NAME = 80
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class WireError(Exception):
-    """Raised when bytes are no frame."""
+    """Raised when bytes are not a valid frame."""
 
 
 class TooLarge(Exception):
@@ -56,12 +57,12 @@ class TooLarge(Exception):
 
 
 class Opaque(Remote):
-    """What stands for an object that cannot cross: it has the name of its type and no more.
+    """Stands for an object that cannot cross; it has nothing but the name of its type.
 
     Parameters
     ----------
     type_name : str
-        Where it holds nothing that can be shown, "object" takes its place.
+        Unprintable characters are removed; if none are left, "object" is used.
 
     Examples
     --------
@@ -77,76 +78,82 @@ class Opaque(Remote):
         self.type_name = shown[:_TYPE_NAME] or "object"
 
     def __eq__(self, other: object) -> bool:
+        """Return whether the other is an `Opaque` with the same type name."""
         return isinstance(other, Opaque) and other.type_name == self.type_name
 
     def __hash__(self) -> int:
+        """Return the hash of the type name."""
         return hash(self.type_name)
 
     def __repr__(self) -> str:
+        """Return the type name in angle brackets."""
         return f"<{self.type_name}>"
 
 
-def pack(value: Any, *, most_bytes: int, strict: bool = False) -> bytes:
+def pack(value: Any, *, max_bytes: int, strict: bool = False) -> bytes:
     """Return the frame of a value.
 
     Parameters
     ----------
     value : object
-    most_bytes : int
-        How much all arrays in it may take.
+        What to send.
+    max_bytes : int
+        The limit for all arrays in it together.
     strict : bool
-        Raise a TypeError for an object that cannot cross. Default: `Opaque` takes its place.
+        Raise `TypeError` for an object that cannot cross. By default, an `Opaque` is sent.
 
     Raises
     ------
     TooLarge
-        If it does not fit.
+        If the value exceeds `max_bytes` or a limit of this module.
+    TypeError
+        If `strict` and the value contains an object that cannot cross.
 
     Examples
     --------
-    >>> unpack(pack((1, [2.5, "x"]), most_bytes=0), most_bytes=0)
+    >>> unpack(pack((1, [2.5, "x"]), max_bytes=0), max_bytes=0)
     (1, [2.5, 'x'])
     """
-    writer = _Writer(most_bytes, strict)
+    writer = _Writer(max_bytes, strict)
     text = json.dumps(writer.tree(value), allow_nan=False, separators=(",", ":")).encode()
-    if len(text) > MOST_JSON:
+    if len(text) > MAX_JSON:
         raise TooLarge(_TOO_MUCH_TEXT)
     if _has_too_many_parts(text):
-        raise TooLarge(f"more than {MOST_PARTS} parts")
+        raise TooLarge(f"more than {MAX_PARTS} parts")
     return b"".join([HEADER.pack(len(text), writer.size), text, *writer.blobs])
 
 
-def body_length(header: bytes | bytearray, *, most_bytes: int) -> int:
+def body_length(header: bytes | bytearray, *, max_bytes: int) -> int:
     """Return how many bytes follow a frame's header.
 
     Raises
     ------
     WireError
-        If they are more than a frame may have.
+        If there are more of them than allowed.
     """
     text, arrays = HEADER.unpack(header)
-    if text > MOST_JSON or arrays > most_bytes:
+    if text > MAX_JSON or arrays > max_bytes:
         raise WireError("the frame is too large")
     return text + arrays
 
 
 def weight(header: bytes | bytearray) -> int:
-    """Return how many bytes of memory the value of a frame with this header may take."""
+    """Return how many bytes of memory the value of a frame with this header needs at most."""
     text, arrays = HEADER.unpack(header)
     return BYTES_A_BYTE * text + arrays
 
 
-def unpack(frame: bytes | bytearray, *, most_bytes: int) -> Any:
-    """Return the value that stands in a frame.
+def unpack(frame: bytes | bytearray, *, max_bytes: int) -> Any:
+    """Return the value in a frame.
 
     Raises
     ------
     WireError
-        If it is not what `pack` writes.
+        If the frame is not what `pack` writes.
     """
     if len(frame) < HEADER.size:
         raise WireError("the frame has no header")
-    total = body_length(frame[: HEADER.size], most_bytes=most_bytes)
+    total = body_length(frame[: HEADER.size], max_bytes=max_bytes)
     if len(frame) != HEADER.size + total:
         raise WireError("the frame is not as long as it says")
     length, _ = HEADER.unpack(frame[: HEADER.size])
@@ -154,34 +161,34 @@ def unpack(frame: bytes | bytearray, *, most_bytes: int) -> Any:
     text = bytes(view[:length])
     if _has_too_many_parts(text):
         raise WireError("the frame has too many parts")
-    reader = _Reader(view[length:], most_bytes)
+    reader = _Reader(view[length:], max_bytes)
     try:
         value = reader.value(json.loads(text, parse_constant=_refuse, object_pairs_hook=_refuse))
     except WireError:
         raise
-    except Exception as error:  # json, ast and NumPy read hostile bytes here: many can be raised
-        raise WireError("the frame holds no value of ours") from error
+    except Exception as error:  # json and NumPy read hostile bytes here and may raise anything
+        raise WireError("the frame does not hold a value that pack writes") from error
     reader.finish()
     return value
 
 
 class _Writer:
-    """Makes the tree of a value and gathers its arrays."""
+    """Makes the tree of a value and collects its arrays."""
 
-    def __init__(self, most_bytes: int, strict: bool) -> None:
+    def __init__(self, max_bytes: int, strict: bool) -> None:
         self.blobs: list[bytes] = []
         self.size = 0
-        self._most_bytes = self._left = most_bytes
+        self._max_bytes = self._left = max_bytes
         self._strict = strict
         self._parts = 0
 
     def tree(self, value: Any, depth: int = 0) -> Any:
         self._parts += 1
-        if self._parts > MOST_PARTS:
-            raise TooLarge(f"more than {MOST_PARTS} parts")
-        if depth > MOST_DEPTH:
-            return self._opaque(value, f"{type_name(value)} inside {MOST_DEPTH} others")
-        if isinstance(value, str) and len(value) > MOST_JSON:  # before a copy of it is made
+        if self._parts > MAX_PARTS:
+            raise TooLarge(f"more than {MAX_PARTS} parts")
+        if depth > MAX_DEPTH:
+            return self._opaque(value, f"{type_name(value)} inside {MAX_DEPTH} others")
+        if isinstance(value, str) and len(value) > MAX_JSON:  # checked before it is copied
             raise TooLarge(_TOO_MUCH_TEXT)
         plain = _plain(value)
         if plain is not None:
@@ -206,7 +213,7 @@ class _Writer:
         return self._numbers("array", _as_numbers(value), value)
 
     def _sequence(self, tag: str, value: Any, depth: int) -> Any:
-        if len(value) > MOST_PARTS - self._parts:  # a long list of numbers still fits as an array
+        if len(value) > MAX_PARTS - self._parts:  # a list of numbers still fits as one array
             return self._numbers("array", _as_numbers(value), value)
         return [tag, *(self.tree(part, depth + 1) for part in value)]
 
@@ -215,7 +222,7 @@ class _Writer:
             return self._opaque(value, type_name(value))
         extent = _extent(array.shape, array.itemsize)
         if extent + _NPY_HEADER > self._left:
-            raise TooLarge(f"more than {self._most_bytes / 2**20:g} MiB")
+            raise TooLarge(f"more than {self._max_bytes / 2**20:g} MiB")
         stream = io.BytesIO()
         npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
         blob = stream.getvalue()
@@ -231,25 +238,25 @@ class _Writer:
 
 
 class _Reader:
-    """Makes the value of a tree that nobody vouches for."""
+    """Makes the value of an untrusted tree."""
 
-    def __init__(self, arrays: memoryview, most_bytes: int) -> None:
+    def __init__(self, arrays: memoryview, max_bytes: int) -> None:
         self._arrays = arrays
-        self._left = most_bytes
+        self._left = max_bytes
         self._at = 0
         self._parts = 0
 
     def finish(self) -> None:
         if self._at != len(self._arrays):
-            raise WireError("the frame holds bytes that belong to nothing")
+            raise WireError("the frame has bytes that belong to no array")
 
     def value(self, tree: Any, depth: int = 0) -> Any:
         self._parts += 1
-        if self._parts > MOST_PARTS or depth > MOST_DEPTH + 1:
+        if self._parts > MAX_PARTS or depth > MAX_DEPTH + 1:
             raise WireError("the frame is too deep or has too many parts")
         if not isinstance(tree, list):
             if isinstance(tree, int) and tree.bit_length() > _INT_BITS:
-                raise WireError("the frame has too long a number")
+                raise WireError("the frame has an integer with too many digits")
             return tree
         tag, *parts = tree
         if tag in ("list", "tuple"):
@@ -282,7 +289,7 @@ class _Reader:
 
     def _array(self, length: Any) -> NDArray[Any]:
         if type(length) is not int or not 0 <= length <= len(self._arrays) - self._at:
-            raise WireError("the frame has no such array")
+            raise WireError("the frame has an array of an impossible length")
         blob = self._arrays[self._at : self._at + length]
         self._at += length
         stream = io.BytesIO(blob[:_NPY_START])
@@ -291,14 +298,14 @@ class _Reader:
         shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_NPY_HEADER)
         numbers = dtype.kind in NUMBER_KINDS and not dtype.shape
         if not numbers or not all(type(size) is int and 0 <= size < 2**31 for size in shape):
-            raise WireError("the frame has an array that is none of numbers")
+            raise WireError("the frame has an array of an unsupported type or shape")
         if math.prod(shape) * dtype.itemsize != length - stream.tell():
-            raise WireError("the frame has an array that is not as large as it says")
+            raise WireError("the frame has an array whose size contradicts its header")
         self._left -= max(length, _extent(shape, dtype.itemsize))
         if self._left < 0:
-            raise WireError("the frame has arrays of too many rows")
+            raise WireError("the frame has arrays that are too large")
         data = blob[stream.tell() :]
-        if dtype.kind == "b":  # any byte but 0 and 1 would be neither True nor False
+        if dtype.kind == "b":  # bytes other than 0 and 1 are not valid booleans
             flat = np.frombuffer(data, dtype=np.uint8) != 0
         else:
             flat = np.frombuffer(data, dtype=dtype).copy()
@@ -307,27 +314,27 @@ class _Reader:
     def _record(self, tag: Any, fields: list[Any]) -> Any:
         kind, checks = _RECORDS.get(tag), _FIELDS.get(tag, ())
         if kind is None or len(fields) != len(checks):
-            raise WireError("the frame has a part of no known kind")
+            raise WireError("the frame has a part of an unknown kind")
         if not all(fits(field) for fits, field in zip(checks, fields, strict=True)):
-            raise WireError(f"the frame has a {tag} that is none")
+            raise WireError(f"the frame has an invalid {tag}")
         return kind(*fields)
 
 
 def _extent(shape: tuple[int, ...], itemsize: int) -> int:
-    """Return how many bytes an array counts.
+    """Return how many bytes an array counts towards the limit.
 
-    An axis of size 0 counts as one of size 1: an array of a billion empty rows has no bytes, and
-    a billion rows when somebody goes through it.
+    An axis of size 0 counts as one of size 1: an array of a billion empty rows has no bytes, but
+    a loop over its rows would take a billion steps.
     """
     return math.prod(max(size, 1) for size in shape) * itemsize
 
 
 def _has_too_many_parts(text: bytes) -> bool:
-    """Return whether JSON may have too many parts, before they are made.
+    """Return whether JSON may have too many parts, without parsing it.
 
-    Commas in texts count too; a long text has room for many of them.
+    Commas and brackets in texts count too, so the limit is generous.
     """
-    return text.count(b",") + text.count(b"[") > 4 * MOST_PARTS
+    return text.count(b",") + text.count(b"[") > 4 * MAX_PARTS
 
 
 def _is(*kinds: type) -> Callable[[Any], bool]:
@@ -348,12 +355,12 @@ _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
 
 
 def _plain(value: Any) -> tuple[Any] | None:
-    """Return a value that a tree says directly, in a tuple; None for all others."""
+    """Return the tree of a simple value in a tuple; None if the value is not simple."""
     if value is None or isinstance(value, bool):
         return (value,)
     if value is ...:
         return (["ellipsis"],)
-    if isinstance(value, np.generic):  # np.float64 is a float too, but comes back as it is
+    if isinstance(value, np.generic):  # np.float64 is also a float, but must keep its type
         return None
     if isinstance(value, str):
         return (str(value),)
@@ -366,10 +373,10 @@ def _plain(value: Any) -> tuple[Any] | None:
 
 
 def _as_numbers(value: Any) -> NDArray[Any] | None:
-    """Return what NumPy makes of an object, as the checks do: numbers, or nothing."""
+    """Return an object as an array of numbers, as the checks do; None if NumPy cannot."""
     try:
         array = np.array(value, subok=False)
-    except Exception:  # an object may raise anything when asked for its numbers
+    except Exception:  # a learner's __array__ may raise anything
         return None
     return array if array.dtype.kind in NUMBER_KINDS else None
 
@@ -381,4 +388,4 @@ def _typed(value: Any, kind: type) -> Any:
 
 
 def _refuse(_: object) -> None:
-    raise ValueError("the frame holds what is not written")
+    raise ValueError("the frame has JSON that pack does not write")

@@ -1,4 +1,4 @@
-"""What is added to the course changes neither learners' numbers nor the museum's examples."""
+"""Additions to the course change neither learners' numbers nor the museum's examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attn_lib.course.mistakes import Mistake, appearances, core
 from attn_lib.course.personal import first_suitable, personal_rng
 from attn_lib.course.targets import TARGETS, examples
 from attn_lib.course.targets.examples import EXAMPLES
-from tests.attn_lib.course.personal.learners_numbers import TABLE, digests
+from tests.attn_lib.course.personal.learner_numbers import TABLE, digests
 
 SOURCE = Path(examples.__file__).read_text(encoding="utf-8")
 
@@ -24,9 +24,9 @@ def known_numbers():
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-class TestLearnersNumbers:
-    def test_a_new_mistake_at_every_target_changes_none(self, monkeypatch):
-        """It gives right answers, so no numbers show it: none would do if it counted."""
+class TestLearnerNumbers:
+    def test_a_new_mistake_for_every_target_changes_none(self, monkeypatch):
+        """The new mistake gives right answers, so if it counted, no numbers would be accepted."""
         new = {
             f"new-at-{target}": Mistake(f"new-at-{target}", target, right, "It is new.", "a#b")
             for target, right in TARGETS.items()
@@ -48,7 +48,7 @@ class TestLearnersNumbers:
 
     def test_they_do_not_use_the_examples(self):
         code = (
-            "import sys; from tests.attn_lib.course.personal.learners_numbers import digests;"
+            "import sys; from tests.attn_lib.course.personal.learner_numbers import digests;"
             "digests(); print('attn_lib.course.targets.examples' in sys.modules)"
         )
         run = subprocess.run(
@@ -59,7 +59,7 @@ class TestLearnersNumbers:
 
 class TestExamples:
     def test_new_ones_anywhere_change_none_of_the_others(self):
-        """With new draws before every statement, and before every target's first example."""
+        """Random draws are inserted before every statement and before every first example."""
         (draw,) = ast.parse("_qkv(10**6, (3, 7), (5, 7), 2)").body
         module = ast.parse(SOURCE)
         for node in ast.walk(module):

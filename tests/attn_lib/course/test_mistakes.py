@@ -1,4 +1,4 @@
-"""The catalogue: every entry is wrong, is wrong by value, and says so in a sentence."""
+"""Each entry of the catalogue gives wrong values and describes the error in a sentence."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from attn_lib.masks import causal_mask, combine_masks, padding_mask
 
 Q, K, V = EXAMPLES["attention"][1]
 
-#: The modules that enter mistakes, by name.
+#: The modules of the catalogue, by name.
 CHAPTERS = {
     name: importlib.import_module(f"{mistakes.__name__}.{name}")
     for _, name, _ in pkgutil.iter_modules(mistakes.__path__)
     if name not in ("composition", "core")
 }
 
-#: Entries that are about numbers out of range: NumPy warns, and should.
+#: Entries about numbers out of range, for which NumPy must warn.
 WARN = {
     "empty-rows-become-nan",
     "exponentials-not-normalised",
@@ -49,24 +49,24 @@ WARN = {
     "softmax-that-overflows",
 }
 
-#: Mistakes in a step that cannot show in what follows, and why.
+#: Mistakes in an intermediate step that cannot show in a later result, by target, with reasons.
 INVISIBLE = {
-    # With as many queries as keys, either alignment gives the same mask.
+    # With as many queries as keys, both alignments give the same mask.
     "combined_mask": {"causal-mask-aligned-at-the-end"},
     "causal_attention": {
         "causal-mask-aligned-at-the-end",
-        # Every row of a causal mask has its diagonal: none is empty.
+        # A causal mask allows the diagonal, so no row is empty.
         "large-negative-added",
         "large-negative-fill",
         "empty-rows-become-nan",
     },
-    # One row of scores is the whole array.
+    # The scores are a single row.
     "cross_entropy_gradient": {
         "softmax-over-queries",
         "softmax-over-everything",
         "softmax-shifted-by-overall-maximum",
     },
-    # A sum of heads does not fit to w_o, which raises an error.
+    # A sum of heads does not fit the shape of w_o, which raises an error.
     "multi_head_attention": {"heads-added"},
     # A norm has no sign.
     "softmax_jacobian_norm": {"jacobian-with-the-wrong-sign"},
@@ -74,13 +74,13 @@ INVISIBLE = {
 
 
 def answers(function, target) -> list[np.ndarray | None]:
-    """Return what the function gives in each case; None where the shapes do not fit it."""
+    """Return the function's results for all examples, None if the shapes do not fit it."""
     given = []
     for case in EXAMPLES[target]:
         with np.errstate(all="ignore"):
             try:
                 given.append(np.asarray(function(*case)))
-            except (ValueError, IndexError):  # what attn_lib.course.checks passes over too
+            except (ValueError, IndexError):  # attn_lib.course.checks ignores these too
                 given.append(None)
     return given
 
@@ -98,10 +98,10 @@ def shows(wrong, target) -> bool:
 
 @pytest.mark.parametrize("mistake", catalogue(), ids=lambda m: m.id)
 class TestEntry:
-    def test_it_gives_other_numbers_than_the_right_way(self, mistake):
+    def test_it_differs_from_the_right_answer(self, mistake):
         assert shows(mistake.wrong, mistake.target)
 
-    def test_it_is_told_in_a_sentence_an_id_of_words_and_a_heading(self, mistake):
+    def test_it_has_a_valid_sentence_id_and_section(self, mistake):
         assert re.fullmatch(r"It(s| |').*[^.]\.", mistake.sentence)
         assert len(mistake.sentence) <= 120
         assert re.fullmatch(r"[a-z_]+(-[a-z_]+)*", mistake.id)
@@ -114,8 +114,8 @@ class TestEntry:
             (p.name, p.default) for p in list(of_target)[: len(own)]
         ]
 
-    def test_it_gives_the_kind_of_numbers_its_target_gives(self, mistake):
-        """Else the check of the kind would speak before that of the values."""
+    def test_it_returns_the_same_kind_of_numbers_as_its_target(self, mistake):
+        """Otherwise the check of the dtype would fail before the values are compared."""
         pairs = zip(
             answers(mistake.wrong, mistake.target),
             answers(TARGETS[mistake.target], mistake.target),
@@ -124,13 +124,13 @@ class TestEntry:
         for given, right in pairs:
             assert given is None or (given.dtype == bool) == (right.dtype == bool)
 
-    def test_it_leaves_its_arguments_alone(self, mistake):
+    def test_it_does_not_change_its_arguments(self, mistake):
         before = [[np.copy(arg) for arg in case] for case in EXAMPLES[mistake.target]]
         answers(mistake.wrong, mistake.target)
         for case, copies in zip(EXAMPLES[mistake.target], before, strict=True):
             assert all(np.array_equal(a, b) for a, b in zip(case, copies, strict=True))
 
-    def test_it_warns_only_of_what_it_is_about(self, mistake):
+    def test_it_warns_only_if_its_topic_is_overflow(self, mistake):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for case in EXAMPLES[mistake.target]:
@@ -144,14 +144,14 @@ class TestEntry:
 def test_every_target_has_cases_and_mistakes():
     assert list(EXAMPLES.keys() ^ TARGETS.keys()) == []
     few = {target for target in TARGETS if len(list(appearances(target))) < 2}
-    # A number read off a matrix can be the other one of its pair, and hardly anything else.
+    # The only plausible mistake in reading an entry of a matrix is to swap its indices.
     assert few == {"weight_at"}
 
 
 class TestOrder:
-    """Where two mistakes explain an answer, the first one is named: the order may not drift."""
+    """If two mistakes explain an answer, the first is named, so the order must not change."""
 
-    def test_chapters_come_as_in_the_book(self):
+    def test_chapters_are_in_the_order_of_the_book(self):
         assert list(dict.fromkeys(wing(mistake.target) for mistake in catalogue())) == [
             "dot-products",
             "variance-growth",
@@ -161,7 +161,7 @@ class TestOrder:
             "putting-it-together",
         ]
 
-    def test_a_module_is_kept_together_in_the_order_it_is_written_in(self):
+    def test_entries_of_a_module_stay_together_in_source_order(self):
         modules = [mistake.wrong.__module__ for mistake in catalogue()]
         assert len(list(groupby(modules))) == len(set(modules)) == len(CHAPTERS)
         lines = {module: [] for module in modules}
@@ -169,7 +169,7 @@ class TestOrder:
             lines[mistake.wrong.__module__].append(mistake.wrong.__code__.co_firstlineno)
         assert all(numbers == sorted(numbers) for numbers in lines.values())
 
-    def test_imports_in_another_order_change_nothing(self):
+    def test_the_order_of_imports_changes_nothing(self):
         code = f"""if True:
             import importlib, sys, types
             import attn_lib.course
@@ -198,13 +198,13 @@ class TestOrder:
         assert entered != ids
         assert sorted(entered) == sorted(ids)
 
-    def test_a_module_without_a_place_is_told(self):
+    def test_a_module_missing_from_the_order_is_reported(self):
         with pytest.raises(ValueError, match=r"every module with mistakes, .*\.masks is missing"):
             put_in_order([module for name, module in CHAPTERS.items() if name != "masks"])
 
 
 def test_no_two_entries_of_a_target_give_the_same_numbers():
-    """Else the cause that is named would depend on the order of the catalogue."""
+    """Otherwise the named cause would depend on the order of the catalogue."""
     for target in TARGETS:
         given = {mistake.id: answers(mistake.wrong, target) for mistake in catalogue(target)}
         for one, other in combinations(given, 2):
@@ -223,7 +223,7 @@ def test_catalogue_by_target_is_complete():
         catalogue("soft")
 
 
-def test_an_entry_needs_a_target_and_an_id_of_its_own():
+def test_an_entry_needs_a_target_and_a_unique_id():
     with pytest.raises(ValueError, match=r"mistake: expected one of .*, got 'soft'"):
         register("new", "soft", "It is new.", "page#heading")
     with pytest.raises(ValueError, match="expected an id of its own, got 'no-scale' again"):
@@ -236,14 +236,14 @@ class TestAppearances:
         hidden = {mistake.id for mistake, wrong in appearances(target) if not shows(wrong, target)}
         assert hidden == INVISIBLE.get(target, set())
 
-    def test_each_mistake_appears_in_one_form_its_own_first(self, target):
+    def test_each_mistake_appears_once_preferring_its_direct_form(self, target):
         forms = [(mistake.id, wrong) for mistake, wrong in appearances(target)]
         own = [(mistake.id, mistake.wrong) for mistake in catalogue(target)]
         assert len(dict(forms)) == len(forms)
         assert forms[: len(own)] == own
 
     def test_a_right_step_gives_the_right_numbers(self, target):
-        """So what is wrong in an appearance comes of the mistake alone."""
+        """So an appearance is wrong only because of its mistake."""
         for step, with_step in STEPS.get(target, ()):
             pairs = zip(
                 answers(with_step(TARGETS[step]), target),
@@ -254,7 +254,7 @@ class TestAppearances:
                 assert not differs(given, right), step
 
 
-def test_mistakes_of_a_step_come_through_to_what_follows():
+def test_mistakes_in_a_step_show_in_later_results():
     ids = {target: [mistake.id for mistake, _ in appearances(target)] for target in TARGETS}
     scores = [mistake.id for mistake in catalogue("score_matrix")]
     for target in ("scaled_scores", "attention", "masked_attention", "multi_head_attention"):
@@ -278,7 +278,7 @@ def test_the_scaled_form_is_the_same_mistake(mistake):
 
 
 class TestCourseMap:
-    """What the chapters say about some wrong ways, in numbers."""
+    """Numbers that the chapters state about some mistakes."""
 
     SCORES = np.array([[2.0, 0.5, -1.0, 0.0]])
     NONE = np.zeros((1, 4), dtype=bool)
@@ -327,8 +327,8 @@ class TestCourseMap:
             "scores-times-mask",
         ],
     )
-    def test_what_the_perturbation_test_sees(self, name):
-        """Changing the last position may not move the outputs before it."""
+    def test_mistakes_found_by_the_perturbation_test(self, name):
+        """The test changes the last position, which must not change the earlier outputs."""
         q, k, v = EXAMPLES["causal_attention"][0]
         wrong = self.at("causal_attention", name)
         moved_k, moved_v = k.copy(), v.copy()

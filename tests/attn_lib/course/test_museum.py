@@ -1,4 +1,4 @@
-"""The museum: every mistake is on show, and what is shown is what happens."""
+"""The museum exhibits every mistake, with the results that its code really gives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ for_each_room = pytest.mark.parametrize("target", ROOMS)
 
 
 def section(shown) -> str:
-    """What a room says of one mistake."""
+    """Return the part of a room about one mistake."""
     page = PAGES[shown.mistake.target]
     return page.partition(f"### {shown.mistake.id}\n")[2].partition("\n### ")[0]
 
@@ -41,13 +41,13 @@ def call(function, shown):
         return np.asarray(function(*EXAMPLES[shown.mistake.target][shown.example]))
 
 
-def test_every_mistake_is_on_show_once():
+def test_every_mistake_is_exhibited_once():
     assert sorted(e.mistake.id for e in EXHIBITS) == sorted(m.id for m in catalogue())
 
 
 @for_each_exhibit
 class TestExhibit:
-    def test_code_and_answers_on_show_are_those_of_the_mistake(self, shown):
+    def test_code_and_answers_shown_belong_to_the_mistake(self, shown):
         names = dict(shown.mistake.wrong.__globals__)
         exec(shown.code(), names)
         name = re.match(r"def ([a-z]\w+)\(", shown.code())[1]
@@ -76,7 +76,7 @@ class TestExhibit:
                 shown.kind == "finite" and framed > int(counted[1])
             )
 
-    def test_it_says_what_is_wrong_what_catches_it_and_where_it_is_explained(self, shown):
+    def test_it_states_the_error_the_check_and_the_section(self, shown):
         text = section(shown)
         page, _, anchor = shown.mistake.section.partition("#")
         assert shown.mistake.sentence in text
@@ -86,7 +86,7 @@ class TestExhibit:
 
 
 @for_each_room
-def test_arrays_of_a_room_can_be_typed_in(target):
+def test_the_printed_arrays_of_a_room_are_exact(target):
     folded = re.search(r":::\{dropdown\} The arrays\n```python\n(.*?)```\n:::", PAGES[target], re.S)
     has_arrays = any(isinstance(a, np.ndarray) for example in EXAMPLES[target] for a in example)
     assert bool(folded) == has_arrays
@@ -106,7 +106,7 @@ def test_arrays_of_a_room_can_be_typed_in(target):
 
 
 @for_each_room
-def test_a_room_says_what_its_function_has_to_return(target):
+def test_a_room_states_the_result_of_its_function(target):
     opening = PAGES[target].partition("\n\n")[0]
     assert re.match(rf"`{target}\([\w, ]+\)` has to return [^`$]*", opening)
     assert "``" not in PAGES[target].replace("```", "")
@@ -118,12 +118,12 @@ def test_cells_are_shaded_by_size_and_sign():
     right, wrong = tables(shown)
     cells = {cell.get_text(): cell["class"] for cell in right.find_all("td", class_=True)}
     assert cells["−∞"] == ["no"]
-    assert cells["−2.4"] == ["n4"]  # the largest by size
+    assert cells["−2.4"] == ["n4"]  # the largest absolute value
     assert cells["0.8"] == ["p1"]  # a third of that
     assert "framed" in wrong.find("td", class_=True)["class"]
 
 
-def test_what_single_numbers_look_like():
+def test_single_numbers_are_written_in_a_cell():
     (table,) = tables(exhibit(next(m for m in catalogue() if m.id == "sd-for-variance")))
     head, right, wrong = (
         [cell.get_text() for cell in row.find_all(["th", "td"])] for row in table.find_all("tr")
@@ -162,7 +162,7 @@ def test_a_right_function_cannot_be_exhibited():
         exhibit(right)
 
 
-def test_there_is_no_room_for_what_is_no_target():
+def test_there_is_no_room_for_an_unknown_target():
     with pytest.raises(ValueError, match=r"expected one of .* got 'soft'"):
         Room("soft")
 

@@ -1,4 +1,4 @@
-"""The right functions, against loops, closed forms and a step to either side."""
+"""The right functions equal loops, closed forms and central differences."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TestDotProducts:
 
 
 class TestVarianceGrowth:
-    # All vectors of two possible entries, each as likely as the other: moments without noise.
+    # All vectors whose entries are one of two equally likely values: exact moments, without noise.
     Q = np.stack(np.meshgrid(*[[-0.5, 2.0]] * 3), axis=-1).reshape(-1, 3)
     K = np.stack(np.meshgrid(*[[-3.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
 
@@ -90,15 +90,15 @@ class TestVarianceGrowth:
             self.moments(signs / 2.5, signs)[1]
         )
 
-    def test_about_95_percent_are_in_the_range(self):
+    def test_about_95_percent_of_scores_are_in_the_range(self):
         n = 10_000
         scores = np.einsum("nd,nd->n", draw(n, 64), draw(n, 64))
         inside = np.mean(np.abs(scores) < TARGETS["score_range"](64))
         normal = math.erf(2 / math.sqrt(2))
-        # Sampling noise, and the wider tails of a sum of 64 products.
+        # Allows for sampling noise and for the wider tails of a sum of 64 products.
         assert abs(inside - normal) < 4 * math.sqrt(normal * (1 - normal) / n) + 0.003
 
-    def test_the_scale_of_a_head_is_that_of_its_width(self):
+    def test_the_scale_of_a_head_depends_on_its_width(self):
         assert TARGETS["head_scale"](48, 6, 10) == pytest.approx(1 / 8**0.5)
 
     def test_measured_variance_is_over_matched_pairs(self):
@@ -200,7 +200,7 @@ class TestComplexity:
         assert TARGETS["attention_flops"](N_Q, N_K, D_K, D_V, 4) == 4 * (scores + mix)
         per_token = sum(2 for _ in range(4) for _ in range(10) for _ in range(10))
         assert TARGETS["projection_flops"](N_Q, 10) == N_Q * per_token
-        # 99 cached tokens and the new one, each compared over 16 numbers and mixed in.
+        # 99 cached tokens and the new one: for each, a score and a weighted value of 16 numbers.
         assert TARGETS["decoding_flops"](99, 16) == sum(2 * 2 * 16 for _ in range(100))
 
     @pytest.mark.parametrize("d_model", [1, 6, 512])
@@ -290,6 +290,6 @@ class TestPuttingItTogether:
         np.testing.assert_allclose(given, 3 * x**2 + 0.1**2)  # the error is the step squared
 
 
-def test_names_are_those_of_the_functions():
+def test_names_match_the_functions():
     renamed = {"attention", "attention_formula"}
     assert {name for name, function in TARGETS.items() if function.__name__ != name} == renamed

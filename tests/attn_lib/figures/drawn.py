@@ -1,4 +1,4 @@
-"""What stands in the axes of a figure, as numbers and words."""
+"""Read the numbers and texts in the axes of a figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pictures show the numbers they claim: what stands in the axes is what the text says."""
+"""Figures draw the right numbers, and their texts state the same numbers."""
 
 import importlib
 import inspect
@@ -12,6 +12,7 @@ from attn_lib import experiments, figures, scaled_dot_product_attention, softmax
 from attn_lib.complexity import cache_bytes, layer_flops, weights_bytes
 from attn_lib.estimates import Estimate
 from attn_lib.experiments import score_samples
+from attn_lib.figures import chapters
 from attn_lib.figures.drawing import small_text
 from tests.attn_lib.figures.drawn import bar_widths, line, titles, words
 
@@ -24,18 +25,19 @@ def steps(axes):
     return [patch.get_data().values for patch in axes.patches]
 
 
-def test_every_figure_is_found_in_the_package():
-    for module in pkgutil.iter_modules(figures.__path__, "attn_lib.figures."):
-        if not module.name.rpartition(".")[2].startswith("_"):
-            members = vars(importlib.import_module(module.name)).items()
-            drawn_there = {
-                name
-                for name, member in members
-                if inspect.isfunction(member)
-                and member.__module__ == module.name
-                and not name.startswith("_")
-            }
-            assert drawn_there <= set(figures.__all__)
+def test_the_package_exports_every_figure():
+    exported = set(figures.__all__)
+    for module in pkgutil.iter_modules(chapters.__path__, f"{chapters.__name__}."):
+        members = vars(importlib.import_module(module.name)).items()
+        drawn_there = {
+            name
+            for name, member in members
+            if inspect.isfunction(member)
+            and member.__module__ == module.name
+            and not name.startswith("_")
+        }
+        assert drawn_there
+        assert drawn_there <= exported
     assert all(callable(getattr(figures, name)) for name in figures.__all__)
 
 
@@ -214,7 +216,7 @@ def test_overflow_histogram_marks_the_limit_and_the_rows_beyond(dtype, limit):
 
 
 @pytest.mark.parametrize(("heads", "named"), [(1, "1 head"), (4, "4 heads")])
-def test_flops_by_part_shows_the_counts_and_where_they_cross(heads, named):
+def test_flops_by_part_shows_the_counts_and_crossovers(heads, named):
     figure, text = figures.flops_by_part(64, heads)
     axes = figure.axes[0]
     for i, part in enumerate(("feed_forward", "projections", "attention", "softmax")):
@@ -248,7 +250,7 @@ def test_seconds_against_length_names_each_slope():
 
 
 @pytest.mark.parametrize("blocks_seen", [1, 2, 3])
-def test_streaming_softmax_knows_at_each_block_what_softmax_of_the_blocks_gives(blocks_seen):
+def test_streaming_softmax_equals_softmax_of_the_blocks_seen(blocks_seen):
     rng = np.random.default_rng(0)
     scores, values = rng.standard_normal((2, 7)) * 3
     figure, text = figures.streaming_softmax(blocks_seen, scores, values, block_size=3)
@@ -269,12 +271,12 @@ def test_streaming_softmax_knows_at_each_block_what_softmax_of_the_blocks_gives(
 
 
 @pytest.mark.parametrize("blocks_seen", [0, 4])
-def test_streaming_softmax_has_so_many_blocks(blocks_seen):
+def test_streaming_softmax_rejects_other_block_numbers(blocks_seen):
     with pytest.raises(ValueError, match=f"between 1 and 3 blocks seen, got {blocks_seen}"):
         figures.streaming_softmax(blocks_seen, range(7), range(7), block_size=3)
 
 
-def test_streaming_softmax_keeps_its_axes_while_blocks_come_in():
+def test_streaming_softmax_keeps_its_axis_limits():
     scores, values = [1, 4, 2, 5, 0, 3, 6], [2, 9, 4, 1, 8, 3, 5]
     first, last = (
         [axes.get_ylim() for axes in figures.streaming_softmax(i, scores, values, 3)[0].axes]

@@ -1,4 +1,4 @@
-"""The pictures of masked weights show the weights they claim."""
+"""Figures of masked weights draw the right weights."""
 
 import math
 
@@ -41,18 +41,18 @@ class TestRowUnderMask:
         assert f"Weights {', '.join(written)}, without" in text
         assert text.endswith(f"Hidden keys get {sum(expected[2:]):.3f} of the weight.")
 
-    def test_names_tell_the_scores_given_to_softmax(self):
+    def test_labels_show_the_scores_given_to_softmax(self):
         figure, _ = row_under_mask(SCORES, visible=3)
         names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         assert names == ["key 1: 2", "key 2: 0.5", "key 3: −1", "key 4: −∞"]
 
     @pytest.mark.parametrize("visible", [0, 5])
-    def test_as_many_keys_as_there_are(self, visible):
+    def test_the_number_of_visible_keys_is_checked(self, visible):
         with pytest.raises(ValueError, match=f"expected 1 to 4 keys visible, got {visible}"):
             row_under_mask(SCORES, visible)
 
 
-# Whether query i may look at key j, of 5 with 3 real and a window of 2.
+# Whether query i may attend to key j, for 5 keys of which 3 are real, and a window of 2.
 RULES = {
     "none": lambda i, j: True,
     "padding": lambda i, j: j < 3,
@@ -82,6 +82,6 @@ class TestKindOfMask:
         hidden = [c for c in axes.collections if c.get_hatch()]
         assert sum(len(c.get_paths()) for c in hidden) == 25 - pairs
 
-    def test_other_kinds_are_told(self):
+    def test_unknown_kinds_are_rejected(self):
         with pytest.raises(ValueError, match=r"expected one of none, .*window, got 'alibi'"):
             kind_of_mask(np.zeros((2, 2)), "alibi", length=1, width=1)

@@ -1,4 +1,4 @@
-"""The pictures of masks show the masks and the weights they claim."""
+"""Figures of masks draw the right masks and weights."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ def drawn(axes):
 
 
 def numbers(axes, shape):
-    """Return the numbers written into the cells, as text; a cell may be left empty."""
+    """Return the texts in the cells of a grid, "" for an empty cell."""
     cells = np.full(shape, "", dtype=object)
     for text in axes.texts:
         x, y = text.get_position()
@@ -107,7 +107,7 @@ def test_padding_needs_a_real_position():
 
 
 @pytest.mark.parametrize("mistake", MASKING, ids=lambda mistake: mistake.id)
-def test_every_masking_mistake_is_seen_beside_the_right_weights(mistake):
+def test_every_masking_mistake_is_drawn_next_to_the_right_weights(mistake):
     figure, text = masking.masking_mistake(mistake.id)
     assert titles(figure) == ["right", "wrong"]
     assert text.startswith(mistake.sentence)
@@ -117,7 +117,7 @@ def test_every_masking_mistake_is_seen_beside_the_right_weights(mistake):
     assert (right != wrong).any()
     empty = weights.sum(axis=1) == 0
     np.testing.assert_allclose(weights[~empty].sum(axis=1), 1)
-    # Where a mask is applied, the first query of the example has nothing to attend to.
+    # In examples where a mask is applied, the first query has nothing to attend to.
     applied = mistake.target in ("additive_mask", "masked_scores", "masked_softmax")
     assert empty.tolist() == [applied] + [False] * (shape[0] - 1)
     for axes in figure.axes:
@@ -138,7 +138,7 @@ def test_a_mistake_in_numbers():
     assert text.endswith(f"The rows sum to {sums}.")
 
 
-def test_what_is_no_number_is_written_so():
+def test_nan_is_written_as_such():
     figure, text = masking.masking_mistake("empty-rows-become-nan")
     assert set(numbers(figure.axes[1], (5, 5))[0]) == {"NaN"}
     assert "get NaN, 0.00" in text
@@ -157,7 +157,7 @@ class TestFutureChange:
         return np.array([bar.get_height() for bar in axes.patches])
 
     @pytest.mark.parametrize("position", [2, 4, 6])
-    def test_the_past_stays_when_it_is_right(self, position):
+    def test_right_attention_leaves_the_past_unchanged(self, position):
         figure, text = masking.future_change(position)
         right, wrong = (self.heights(axes) for axes in figure.axes)
         assert (right[: position - 1] == 0).all()
@@ -178,7 +178,7 @@ class TestFutureChange:
         np.testing.assert_allclose(right, expected)
         assert (wrong[0], wrong[1] > 0.05) == (0, True)
 
-    def test_misuse_is_told(self):
+    def test_misuse_is_explained(self):
         with pytest.raises(ValueError, match="expected a position from 2 to 6, got 1"):
             masking.future_change(1)
         with pytest.raises(ValueError, match=r"expected one of .*, got 'variances-added'"):

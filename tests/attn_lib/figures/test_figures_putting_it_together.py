@@ -1,4 +1,4 @@
-"""The pictures of heads, gradients and differences show what they claim."""
+"""Figures of heads, gradients and finite differences draw the right numbers."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_the_shapes_of_multi_head_attention_one_by_one():
         assert part[part.index("(") :] in text
 
 
-# Which head takes entry c of position i, for 3 positions, 2 heads of width 4.
+# The head that gets entry c of position i, for 3 positions and 2 heads of width 4.
 OWNERS = {
     "right": lambda i, c: c // 4,
     "heads-interleaved": lambda i, c: c % 2,
@@ -43,7 +43,7 @@ OWNERS = {
 
 
 @pytest.mark.parametrize("way", OWNERS)
-def test_each_entry_has_the_number_of_the_head_that_takes_it(way):
+def test_each_entry_shows_the_number_of_its_head(way):
     figure, text = figures.head_split(way)
     axes = figure.axes[0]
     owners = np.array([[OWNERS[way](i, c) for c in range(8)] for i in range(3)])
@@ -60,13 +60,13 @@ def test_each_entry_has_the_number_of_the_head_that_takes_it(way):
     assert text.startswith(f"Shape {shape}. Head 1 takes entries {'; '.join(first)}. Head 2")
 
 
-def test_an_unknown_way_to_split_is_refused():
+def test_an_unknown_way_to_split_is_rejected():
     with pytest.raises(ValueError, match=r"expected one of right, heads-.*, got 'nonsense'"):
         figures.head_split("nonsense")
 
 
 @pytest.mark.parametrize(("n_heads", "named"), [(1, "1 head of"), (4, "4 heads of")])
-def test_more_heads_cost_weights_and_nothing_else(n_heads, named):
+def test_more_heads_cost_only_memory_for_weights(n_heads, named):
     figure, text = figures.heads_at_fixed_width(n_heads, 40, 28, 33, n=6, n_rows=4000)
     cost, sharp = figure.axes
     assert bar_widths(cost) == [1, 1, n_heads]
@@ -90,7 +90,7 @@ def test_more_heads_cost_weights_and_nothing_else(n_heads, named):
 
 
 @pytest.mark.parametrize("n_heads", [0, 3])
-def test_heads_have_to_divide_the_widths(n_heads):
+def test_the_number_of_heads_must_divide_the_widths(n_heads):
     with pytest.raises(ValueError, match=f"n_heads to divide 40 and 28, got {n_heads}"):
         figures.heads_at_fixed_width(n_heads, 40, 28)
 
@@ -106,7 +106,7 @@ SHAPES = {"Q": (3, 7), "K": (5, 7), "S": (3, 5), "W": (3, 5), "V": (5, 2), "O": 
 
 
 @pytest.mark.parametrize("step", FLOW)
-def test_a_step_back_colours_what_it_reads_and_what_it_makes(step):
+def test_a_backward_step_highlights_its_inputs_and_outputs(step):
     figure, text = figures.gradient_flow(step)
     axes = figure.axes[0]
     read, made = FLOW[step]
@@ -114,7 +114,7 @@ def test_a_step_back_colours_what_it_reads_and_what_it_makes(step):
     assert dict(names) == {
         f"{d}{name}": f"{shape}" for name, shape in SHAPES.items() for d in ("", "d")
     }
-    # Two patches make a box: a pale ground and its frame.
+    # Each box consists of two patches: a pale background and its frame.
     colours = dict(zip((name for name, _ in names), axes.patches[1::2], strict=True))
     for name, frame in colours.items():
         expected = KEY if name == made else QUERY if name in read else MUTED
@@ -126,12 +126,12 @@ def test_a_step_back_colours_what_it_reads_and_what_it_makes(step):
 
 
 @pytest.mark.parametrize("step", [0, 6])
-def test_the_way_back_has_five_steps(step):
+def test_the_backward_pass_has_five_steps(step):
     with pytest.raises(ValueError, match=f"a step from 1 to 5, got {step}"):
         figures.gradient_flow(step)
 
 
-def test_errors_are_drawn_and_told_in_powers_of_ten():
+def test_errors_are_drawn_and_stated_as_powers_of_ten():
     errors = {"central": [2e-5, 3e-3, 0.2], "wrong": [1.6, 1.6, 40]}
     figure, text = figures.difference_errors(-2, [-3, -2, -1], errors)
     axes = figure.axes[0]

@@ -1,4 +1,4 @@
-"""The pictures of variance growth show the numbers they claim."""
+"""Figures of variance growth draw the right numbers."""
 
 import math
 
@@ -31,7 +31,7 @@ def test_sign_totals_counts_every_case():
         assert f"to {terms}, in {shown} of {2**terms} cases; variance {terms}." in text
 
 
-def test_score_histogram_says_how_exact_a_standard_deviation_is():
+def test_score_histogram_states_the_error_of_the_standard_deviation():
     figure, text = variance_growth.score_histogram(d_k=16, n=500, seed=3)
     sds = [score_samples(16, 500, seed, "normal").std() for seed in range(300)]
     error = float(titles(figure)[0].partition("± ")[2].partition(",")[0])
@@ -39,7 +39,7 @@ def test_score_histogram_says_how_exact_a_standard_deviation_is():
     assert f"Divided by √16: standard deviation {sds[3] / 4:.2f} ± {error / 4:.2f}." in text
 
 
-def test_variance_against_width_says_how_exact_it_is():
+def test_variance_against_width_states_its_error():
     _, text = variance_growth.variance_against_width([3, 12], n=100)
     first, last = (100 * math.sqrt((2 + 6 / d_k) / 100) for d_k in (3, 12))
     assert text.endswith(f"is {first:.3g} % at width 3 and {last:.3g} % at width 12.")

@@ -10,6 +10,6 @@ def test_floats_are_rounded_and_signs_are_typographic():
     )
 
 
-def test_a_row_of_the_wrong_length_is_refused():
+def test_a_row_of_the_wrong_length_is_rejected():
     with pytest.raises(ValueError, match="rows of 2 cells like the header, got 1"):
         table(["a", "b"], [("x",)])

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image
 
 from attn_lib.figures.style import WIDTH, course_style, new_figure
-from attn_lib.figures.widgets import MOST_FRAMES, Slider, explore, picture
+from attn_lib.figures.widgets import MAX_FRAMES, Slider, explore, picture
 
 
 def grey(shade, tint=0.0):
-    """Draw a figure of one colour, so that a frame can be told by its pixels."""
+    """Draw a figure of one colour, so that a frame can be identified by its pixels."""
     with course_style():
         figure = new_figure(height=0.5)
         figure.set_facecolor((shade, shade, tint))
@@ -46,7 +46,7 @@ def test_a_static_page_holds_every_state_in_row_major_order(explorer, monkeypatc
     frames = frames_of(page)
     states = [(shade, tint) for shade in (0.0, 0.5, 1.0) for tint in (0.0, 1.0)]
     assert [f["text"] for f in frames] == [f"Shade {s} & tint {t}." for s, t in states]
-    # The start's image stands in the page itself, once.
+    # The image of the start is embedded in the page once.
     start = re.search(r'<img class="attn-explore-frame"[^>]* src="(.*?)"', page).group(1)
     assert [state for f, state in zip(frames, states, strict=True) if "src" not in f] == [
         (0.5, 0.0)
@@ -57,7 +57,7 @@ def test_a_static_page_holds_every_state_in_row_major_order(explorer, monkeypatc
         np.testing.assert_allclose(colour, np.round(np.array([shade, shade, tint]) * 255), atol=1)
 
 
-def test_a_static_page_starts_where_the_sliders_do(explorer):
+def test_a_static_page_shows_the_start_of_the_sliders(explorer):
     page = explorer.static_html()
     alt = html.unescape(re.search(r'<img class="attn-explore-frame" alt="(.*?)"', page).group(1))
     assert alt == "Shade 0.5 & tint 0.0."
@@ -66,7 +66,7 @@ def test_a_static_page_starts_where_the_sliders_do(explorer):
     assert "stays at Shade 0.5, Tint &lt;b&gt; 0 %" in page
 
 
-def test_text_cannot_leave_its_place_in_the_page():
+def test_text_is_escaped_in_the_page():
     def draw(x):
         return grey(0.5)[0], f"</script><b>{x}"
 
@@ -76,7 +76,7 @@ def test_text_cannot_leave_its_place_in_the_page():
     assert frames_of(page)[1]["text"] == "</script><b>2"
 
 
-def test_two_figures_on_a_page_have_ids_of_their_own(explorer):
+def test_two_figures_on_a_page_have_different_ids(explorer):
     ids = re.findall(r'id="(.*?)"', explorer.static_html() + explorer.static_html())
     assert len(ids) == len(set(ids)) == 6
 
@@ -106,9 +106,9 @@ def test_a_picture_has_alternative_text_and_a_caption():
         (lambda: explore(grey), ValueError, "at least one slider"),
         (lambda: explore(grey, shade=[0.0, 1.0]), TypeError, "shade to be a Slider"),
         (
-            lambda: explore(grey, shade=Slider(range(MOST_FRAMES + 1), "Shade")),
+            lambda: explore(grey, shade=Slider(range(MAX_FRAMES + 1), "Shade")),
             ValueError,
-            f"at most {MOST_FRAMES} states, got {MOST_FRAMES + 1}",
+            f"at most {MAX_FRAMES} states, got {MAX_FRAMES + 1}",
         ),
         (lambda: Slider([1], "Shade"), ValueError, "at least two values, got 1"),
         (lambda: Slider([1, 2], "Shade", start=3), ValueError, "got 3"),

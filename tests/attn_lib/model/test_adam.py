@@ -1,4 +1,4 @@
-"""Adam's steps, against the paper's algorithm in plain numbers."""
+"""Adam's steps equal those of the paper's algorithm, computed with plain numbers."""
 
 import math
 
@@ -22,7 +22,7 @@ def test_steps_are_those_of_algorithm_1():
         assert update[1] == pytest.approx(-0.3 / 1.001)
 
 
-def test_numbers_of_different_names_do_not_mix():
+def test_parameters_of_different_names_are_independent():
     alone, together = Adam(), Adam()
     for g in (1.0, -3.0):
         expected = alone.step({"w": np.array([g])}, 0.1)["w"]
@@ -30,7 +30,7 @@ def test_numbers_of_different_names_do_not_mix():
         assert updates["w"].tolist() == expected.tolist()
 
 
-def test_it_goes_down_a_valley_that_is_steep_one_way():
+def test_it_minimises_a_badly_conditioned_function():
     point = np.array([3.0, -2.0])
     adam = Adam()
     for t in range(400):
@@ -40,6 +40,6 @@ def test_it_goes_down_a_valley_that_is_steep_one_way():
 
 
 @pytest.mark.parametrize("options", [{"mean_decay": 1.0}, {"square_decay": -0.1}, {"epsilon": 0.0}])
-def test_decays_out_of_range_are_named(options):
+def test_decays_out_of_range_are_rejected(options):
     with pytest.raises(ValueError, match="decays from 0 to less than 1 and a positive epsilon"):
         Adam(**options)

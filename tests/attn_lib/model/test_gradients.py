@@ -1,4 +1,4 @@
-"""Every backward pass against central differences in float64: each layer, and the whole model."""
+"""The backward passes of each layer and of the whole model equal central differences."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ LENGTHS = np.array([4, 2])
 
 
 def model_of(config, seed=0):
-    """A model whose gains and biases are random too, so that none of them can be left out."""
+    """Return a model with random gains and biases, so that a missing one changes the results."""
     model = initialise(config, seed).astype(np.float64)
     rng = np.random.default_rng(seed)
     for array in model.parameters.values():
@@ -138,7 +138,7 @@ def test_the_whole_model_at_another_scale(scale):
     assert_model_gradients(model_of(SMALL), parts)
 
 
-def test_the_whole_model_with_weights_of_another_function():
+def test_the_whole_model_with_another_weight_function():
     attention = weights_attention(
         lambda scores, mask: np.tanh(scores) * mask,
         lambda d_weights, scores, mask, weights: d_weights * mask * (1 - weights**2),
@@ -153,7 +153,7 @@ def test_the_whole_model_without_a_mask():
     assert_model_gradients(model_of(SMALL), RIGHT._replace(causal_mask=no_mask))
 
 
-def test_one_text_alone_has_the_gradients_of_a_batch_of_one():
+def test_a_single_text_has_the_gradients_of_a_batch_of_one():
     model = model_of(SMALL)
     trace, alone = forward(model, IDS[:1]), forward(model, IDS[0])
     grad = draw(1, 4, 6)
@@ -162,7 +162,7 @@ def test_one_text_alone_has_the_gradients_of_a_batch_of_one():
         np.testing.assert_allclose(gradient, batch[name], atol=1e-12)
 
 
-def test_what_has_no_gradient_is_named():
+def test_invalid_arguments_are_explained():
     model = model_of(SMALL)
     first = forward(model, [1, 2])
     cached = forward(model, [3], past=first)

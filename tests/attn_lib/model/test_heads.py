@@ -1,4 +1,4 @@
-"""Heads are named by where they look, on weights that are known beforehand."""
+"""Heads are identified by the positions they attend to, tested on known weights."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ AGREEMENT = Sentence(
 WITHOUT_ATTRACTOR = Sentence(("the", "cats", "sleep", "."), "agreement", (Answer(2, 1),))
 
 
-def test_scores_are_the_mean_weights_of_the_stated_places():
+def test_scores_are_mean_weights_at_the_stated_positions():
     model = initialise(CONFIG, seed=3)
     scores = head_scores(model, [RECALL, AGREEMENT, WITHOUT_ATTRACTOR])
     recall, agreement = (forward(model, encode(s.words)) for s in (RECALL, AGREEMENT))
@@ -47,7 +47,7 @@ def test_scores_are_the_mean_weights_of_the_stated_places():
             assert found["subject"].score >= expected - 1e-6
 
 
-def test_a_head_that_looks_at_all_words_alike_scores_little():
+def test_a_head_with_equal_weights_scores_low():
     model = initialise(CONFIG, seed=0)
     for layer in ("layer1", "layer2"):
         model.parameters[f"{layer}.w_q"][:] = 0
@@ -57,7 +57,7 @@ def test_a_head_that_looks_at_all_words_alike_scores_little():
     assert scores["subject"].max() < 0.2
 
 
-def test_the_trained_heads_are_those_of_a_textbook():
+def test_the_trained_heads_have_the_textbook_roles():
     sentences = draw_sentences(500, np.random.default_rng(1), held_out=True)
     found = find_heads(trained_model(), sentences)
     assert found["previous word"].layer == 1
@@ -83,7 +83,7 @@ def test_without_a_head_what_it_is_for_is_lost_and_the_rest_is_not(role, lost, k
     assert left[kept] > 0.9
 
 
-def test_a_head_that_is_left_out_adds_nothing():
+def test_a_removed_head_adds_nothing():
     model = initialise(CONFIG, seed=4)
     ids = [3, 11, 4, 12]
     whole = forward(model, ids)
@@ -95,7 +95,7 @@ def test_a_head_that_is_left_out_adds_nothing():
     np.testing.assert_array_equal(again, whole["logits"])
 
 
-def test_what_cannot_be_measured_is_named():
+def test_invalid_arguments_are_explained():
     with pytest.raises(ValueError, match='a place for "subject", got none'):
         head_scores(trained_model(), [RECALL, WITHOUT_ATTRACTOR])
     with pytest.raises(ValueError, match='a place for "previous word", got none'):

@@ -1,9 +1,9 @@
-"""The model rests on the mathematics of attn_lib, and on NumPy."""
+"""The model imports only NumPy, the standard library and the mathematics of attn_lib."""
 
 import ast
 import sys
 
-#: What attn_lib.model may use of the library beside itself.
+#: The modules outside attn_lib.model that it may import from the library.
 MATHEMATICS = {
     *("attn_lib._arrays", "attn_lib._scores", "attn_lib.attention", "attn_lib.backward"),
     *("attn_lib.estimates", "attn_lib.masks", "attn_lib.multihead", "attn_lib.softmax"),
@@ -19,7 +19,7 @@ def imported(path):
             yield node.module
 
 
-def test_the_model_imports_the_mathematics_alone(root):
+def test_the_model_imports_only_the_mathematics(root):
     files = sorted((root / "attn_lib" / "model").glob("*.py"))
     assert len(files) > 10
     for file in files:

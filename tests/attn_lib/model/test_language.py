@@ -1,4 +1,4 @@
-"""Sentences are what the language says, and answers are where it says."""
+"""Sentences follow the rules of the language, and answers are at the stated positions."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_the_verb_agrees_with_the_first_noun(seed):
     assert len(between) <= 9
 
 
-def test_attractors_are_of_either_number_whatever_the_subject_is():
+def test_attractors_have_either_number_for_any_subject():
     sentences = draw_sentences(2000, np.random.default_rng(0), "agreement")
     with_one = [s for s in sentences if len(s.words) == 7]
     opposed = [has_opposed_attractor(s) for s in with_one]
@@ -77,7 +77,7 @@ def test_attractors_are_of_either_number_whatever_the_subject_is():
         assert is_opposed == (len({noun in PLURAL_NOUNS for noun in nouns}) == 2)
 
 
-def test_skills_take_turns_or_one_is_drawn():
+def test_skills_alternate_unless_one_is_given():
     rng = np.random.default_rng(1)
     assert [s.skill for s in draw_sentences(5, rng)] == [
         *("recall", "agreement", "recall", "agreement", "recall"),
@@ -105,12 +105,12 @@ def test_no_held_out_question_is_drawn_for_training():
     assert abs(np.mean([is_held_out(s) for s in drawn]) - 0.2) < 4 * (0.2 * 0.8 / 1000) ** 0.5
 
 
-def test_the_longest_sentence_is_the_longest():
+def test_no_sentence_is_longer_than_the_stated_maximum():
     sentences = draw_sentences(500, np.random.default_rng(3))
     assert max(len(s.words) for s in sentences) == MAX_WORDS == 17
 
 
-def test_what_cannot_be_drawn_is_named():
+def test_sentences_that_cannot_be_drawn_are_rejected():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match="from 1 to 8, the number of names, got 9"):
         recall_sentence(rng, pairs=9)
@@ -122,7 +122,7 @@ def test_what_cannot_be_drawn_is_named():
         draw_sentences(0, rng)
 
 
-def test_words_have_ids_of_their_own():
+def test_words_have_distinct_ids():
     assert len(set(WORDS)) == len(WORDS) == 49
     for i, word in enumerate(WORDS):
         assert encode(word).tolist() == [i]
@@ -140,7 +140,7 @@ def test_a_batch_is_padded_at_the_end():
     assert decode(ids[1]) == "the owl sings . <pad>"
 
 
-def test_what_is_no_word_is_named():
+def test_unknown_words_are_rejected():
     with pytest.raises(ValueError, match=r"got gin, zoe; attn_lib.model.WORDS lists"):
         encode("zoe gin .")
     with pytest.raises(ValueError, match=r"ids from 0 to 48, got shape \(1,\) and \[49\]"):

@@ -1,4 +1,4 @@
-"""What each kind of position is for holds: it is tested as a property, on random vectors."""
+"""Each kind of position encoding has its defining property, tested on random vectors."""
 
 import math
 
@@ -58,13 +58,13 @@ def test_rotating_keeps_lengths_and_is_undone_by_the_negated_positions():
     assert rotate(x.astype(np.float32), positions).dtype == np.float32
 
 
-def test_alibi_takes_a_slope_for_each_word_of_distance():
+def test_alibi_subtracts_a_slope_per_word_of_distance():
     bias = alibi_bias(n_heads=4, n_q=3, n_k=5)
     for h in range(4):
         for i in range(3):
             for j in range(5):
                 assert bias[h, i, j] == -(2.0 ** (-2 * (h + 1))) * abs(i + 2 - j)
-    # The paper's slopes of 8 heads: a half, a quarter, and so on.
+    # The paper's slopes for 8 heads: 1/2, 1/4 and so on.
     assert (-alibi_bias(8, 1, 2)[:, 0, 0]).tolist() == [2.0**-i for i in range(1, 9)]
 
 
@@ -81,7 +81,7 @@ def no_mask(n_q, n_k):
 
 
 @pytest.mark.parametrize("kind", ["learned", "sinusoidal", "rotary", "alibi", "none"])
-def test_only_a_model_without_positions_does_not_know_the_order(kind):
+def test_only_a_model_without_positions_ignores_the_order(kind):
     config = Config(n_words=9, max_length=6, d_model=8, d_k=4, positions=kind)
     model = initialise(config, seed=1).astype(np.float64)
     order = np.array([3, 0, 5, 1, 4, 2])
@@ -94,7 +94,7 @@ def test_only_a_model_without_positions_does_not_know_the_order(kind):
 
 
 @pytest.mark.parametrize("kind", ["rotary", "alibi", "none"])
-def test_a_model_of_relative_positions_is_the_same_wherever_the_text_starts(kind):
+def test_relative_positions_do_not_depend_on_where_the_text_starts(kind):
     config = Config(n_words=9, d_model=8, d_k=4, n_layers=1, positions=kind)
     model = initialise(config, seed=2).astype(np.float64)
     padded = np.array([0, 0, 0, 7, 1, 3, 8])
@@ -106,7 +106,7 @@ def test_a_model_of_relative_positions_is_the_same_wherever_the_text_starts(kind
     np.testing.assert_allclose(later, forward(model, padded[3:])["logits"], atol=1e-12)
 
 
-def test_what_does_not_fit_is_named():
+def test_invalid_arguments_are_explained():
     with pytest.raises(ValueError, match="an even width, a pair for each, got 5"):
         frequencies(5)
     with pytest.raises(TypeError, match="sinusoidal: positions: expected whole numbers"):

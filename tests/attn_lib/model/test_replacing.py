@@ -1,4 +1,4 @@
-"""A right function in place of itself changes nothing, and every mistake can be put in."""
+"""Replacing a step by the right function changes nothing; every mistake can be inserted."""
 
 import numpy as np
 import pytest
@@ -32,23 +32,24 @@ IDS, LENGTHS = encode_batch(sentence.words for sentence in SENTENCES)
 MISTAKES = {mistake.id: mistake for mistake in catalogue() if mistake.target in STEPS}
 
 
-def test_every_step_is_one_that_the_course_asks_for():
+def test_every_replaceable_step_is_a_target_of_the_course():
     assert set(STEPS) <= set(TARGETS)
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_right_function_in_its_own_place_changes_nothing(step):
+def test_replacing_a_step_by_the_right_function_changes_nothing(step):
     model = trained_model().astype(np.float64)
     parts = replacement(step, TARGETS[step])
     right = forward(model, IDS, LENGTHS)
     replaced = forward(model, IDS, LENGTHS, parts=parts)
-    real = np.arange(IDS.shape[1]) < LENGTHS[:, None]  # some steps know of no padding
+    # Padding is not compared, because some steps do not mask it.
+    real = np.arange(IDS.shape[1]) < LENGTHS[:, None]
     np.testing.assert_allclose(replaced["logits"][real], right["logits"][real], atol=1e-9)
 
 
 @pytest.mark.parametrize("step", ["attention", "softmax", "masked_scores", "cached_causal_mask"])
 @pytest.mark.parametrize("reading", ["whole", "so far", "word by word"])
-def test_and_however_sentences_are_read(step, reading):
+def test_the_right_functions_change_no_accuracy(step, reading):
     parts = replacement(step, TARGETS[step])
     logits = answer_logits(trained_model(), SENTENCES, parts=parts, reading=reading)
     expected = answer_logits(trained_model(), SENTENCES)
@@ -62,22 +63,22 @@ def told(id, reading="whole"):
 
 
 @pytest.mark.parametrize("id", MISTAKES)
-def test_every_mistake_of_attention_softmax_or_mask_can_be_put_in(id):
+def test_every_mistake_in_attention_softmax_or_mask_can_be_inserted(id):
     shares = told(id)
     assert shares.keys() == {"recall", "agreement"}
     assert all(0 <= share <= 1 for share in shares.values())
 
 
-def test_what_overflows_only_with_large_scores_is_not_seen():
+def test_overflow_does_not_show_with_small_scores():
     assert told("softmax-that-overflows") == {"recall": 1.0, "agreement": 1.0}
     assert told("large-negative-fill") == {"recall": 1.0, "agreement": 1.0}
 
 
-def test_equal_weights_leave_recall_to_chance():
+def test_with_equal_weights_recall_is_at_chance():
     assert told("equal-weights")["recall"] < 0.6
 
 
-def test_a_logit_that_is_no_number_is_no_answer():
+def test_a_nan_logit_is_not_an_answer():
     def nan(scores):
         return np.full(scores.shape, np.nan)
 
@@ -85,12 +86,12 @@ def test_a_logit_that_is_no_number_is_no_answer():
     assert accuracy(trained_model(), SENTENCES, parts=parts) == {"recall": 0.0, "agreement": 0.0}
 
 
-def test_a_mistake_in_the_cached_mask_shows_with_a_cache_only():
+def test_a_mistake_in_the_cached_mask_shows_only_with_a_cache():
     assert told("cache-mask-aligned-at-the-start") == {"recall": 1.0, "agreement": 1.0}
     assert told("cache-mask-aligned-at-the-start", "word by word")["recall"] < 0.6
 
 
-def test_attention_is_given_the_words_so_far_and_no_others():
+def test_attention_gets_only_the_words_so_far():
     seen = []
 
     def attention(q, k, v):
@@ -126,7 +127,7 @@ DERIVATIVES = {
 
 
 @pytest.mark.parametrize("id", DERIVATIVES)
-def test_a_derivative_that_is_given_goes_through_the_attention(id):
+def test_a_given_derivative_is_used_in_the_backward_pass(id):
     mistake = MISTAKES[id]
     attention = replacement(mistake.target, mistake.wrong, DERIVATIVES[id]).attention
     q, k, v = draw(2, 3, 4, 5), draw(2, 3, 4, 5, seed=1), draw(2, 3, 4, 2, seed=2)
@@ -141,7 +142,7 @@ def test_a_derivative_that_is_given_goes_through_the_attention(id):
         np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-8)
 
 
-def test_the_right_softmax_with_its_derivative_trains_as_the_library_does():
+def test_the_right_softmax_and_derivative_train_like_the_library():
     parts = replacement("softmax", softmax, lambda d, scores, mask, w: softmax_vjp(d, w))
     start = initialise(Config(n_words=49, max_length=17, d_model=8, d_k=3), seed=1)
     ours = train_model(start, 1, steps=3, batch_size=6, parts=parts)
@@ -149,7 +150,7 @@ def test_the_right_softmax_with_its_derivative_trains_as_the_library_does():
     np.testing.assert_allclose(ours.losses, theirs.losses, rtol=1e-6)
 
 
-def test_training_without_a_mask_looks_ahead():
+def test_a_model_trained_without_a_mask_looks_ahead():
     parts = replacement("causal_mask", MISTAKES["causal-mask-of-ones"].wrong)
     start = initialise(Config(n_words=49, max_length=17, d_model=16, d_k=8), seed=1)
     without = train_model(start, 1, steps=150, batch_size=32, rate=1e-2, parts=parts).losses
@@ -157,7 +158,7 @@ def test_training_without_a_mask_looks_ahead():
     assert without[-20:].mean() < 0.7 * with_mask[-20:].mean()
 
 
-def test_a_mask_that_is_replaced_is_used():
+def test_a_replaced_mask_is_used():
     def only_itself(n_q, n_k):
         return np.eye(n_q, n_k, dtype=bool)
 
@@ -170,7 +171,7 @@ def test_a_mask_that_is_replaced_is_used():
     np.testing.assert_array_equal(logits, expected)
 
 
-def test_what_cannot_be_replaced_is_named():
+def test_steps_that_cannot_be_replaced_are_rejected():
     with pytest.raises(ValueError, match=r"a step among attention, .* got 'score_variance'"):
         replacement("score_variance", softmax)
     with pytest.raises(ValueError, match="no derivative for causal_mask, got one"):

@@ -1,4 +1,4 @@
-"""Writing with a cache and without gives the same words, at the cost that is counted."""
+"""Sampling gives the same words with and without a cache, at the stated number of operations."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ PROMPTS = ["the penguins near the wizard", "ada tea bob milk . bob", "the"]
 
 @pytest.mark.parametrize("temperature", [0.0, 0.7, 2.0])
 @pytest.mark.parametrize("prompt", PROMPTS)
-def test_with_a_cache_the_same_words_are_written(prompt, temperature):
+def test_a_cache_does_not_change_the_generated_words(prompt, temperature):
     with_cache, without = (
         generate(trained_model(), prompt, 7, temperature=temperature, seed=5, use_cache=use)
         for use in (True, False)
@@ -33,7 +33,7 @@ def test_with_a_cache_the_same_words_are_written(prompt, temperature):
     assert sum(with_cache.multiplications) < sum(without.multiplications)
 
 
-def test_greedy_writes_the_word_of_the_highest_logit():
+def test_greedy_sampling_takes_the_word_with_the_highest_logit():
     text = generate(trained_model(), "eve cocoa gus tea", 5).text
     ids = encode(text)
     logits = forward(trained_model(), ids)["logits"]
@@ -52,21 +52,21 @@ def test_words_are_drawn_as_often_as_softmax_says():
     assert np.all(np.abs(counts - draws * probabilities) <= 4.5 * deviation + 1)
 
 
-def test_multiplications_are_those_of_each_product():
+def test_multiplications_are_the_sum_over_all_products():
     config = Config(n_words=11, d_model=6, n_layers=3, n_heads=2, d_k=5, d_ff=7)
     n, past = 4, 9
     one_layer = (
-        3 * (n * 6 * 10)  # to q, k and v
-        + 2 * (n * 5 * (n + past))  # two heads' scores
-        + 2 * (n * (n + past) * 5)  # and mixtures
-        + n * 10 * 6  # from the heads to the stream
-        + n * 6 * 7  # into the feed-forward layer
-        + n * 7 * 6  # and out
+        3 * (n * 6 * 10)  # projections to q, k and v
+        + 2 * (n * 5 * (n + past))  # scores of two heads
+        + 2 * (n * (n + past) * 5)  # outputs of two heads
+        + n * 10 * 6  # output projection to the residual stream
+        + n * 6 * 7  # feed-forward layer, first matrix
+        + n * 7 * 6  # feed-forward layer, second matrix
     )
     assert multiplications(config, n, past) == 3 * one_layer + n * 6 * 11
 
 
-def test_a_generation_counts_what_it_read():
+def test_a_generation_counts_its_multiplications():
     config = trained_model().config
     with_cache = generate(trained_model(), PROMPTS[0], 3)
     without = generate(trained_model(), PROMPTS[0], 3, use_cache=False)
@@ -78,14 +78,14 @@ def test_a_generation_counts_what_it_read():
     assert without.multiplications == tuple(multiplications(config, n) for n in (5, 6, 7))
 
 
-def test_no_words_are_written_if_none_are_wanted():
+def test_no_words_are_generated_if_none_are_wanted():
     nothing = generate(trained_model(), "ada", 0)
     assert nothing.text == "ada"
     assert nothing.multiplications == ()
     assert nothing.logits.shape == (0, trained_model().config.n_words)
 
 
-def test_a_whole_sentence_is_written_as_it_is_known():
+def test_a_whole_sentence_is_generated_as_expected():
     for sentence in draw_sentences(20, np.random.default_rng(4), "recall", held_out=True):
         for answer in sentence.answers:
             prompt = " ".join(sentence.words[: answer.position])
@@ -95,7 +95,7 @@ def test_a_whole_sentence_is_written_as_it_is_known():
             )
 
 
-def test_what_cannot_be_written_is_named():
+def test_invalid_arguments_are_explained():
     with pytest.raises(ValueError, match="a temperature of 0 or more, got -1"):
         generate(trained_model(), "ada", 1, temperature=-1)
     with pytest.raises(ValueError, match="at least one word, got"):

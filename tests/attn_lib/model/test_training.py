@@ -1,4 +1,4 @@
-"""Training learns what it is for, the same from the same seed, and the command writes it down."""
+"""Training learns both skills, gives the same model for the same seed, and the command saves it."""
 
 import subprocess
 import sys
@@ -30,18 +30,18 @@ from attn_lib.model.weights import PATH
 SMALL = Config(n_words=49, max_length=17, d_model=8, d_k=3)
 
 
-FRESH_SEED = 1  # another than that of the committed weights
+FRESH_SEED = 1  # different from the seed of the committed weights
 FRESH_STEPS = 600
 
 
 @pytest.fixture(scope="module")
 def fresh():
-    """A model that was trained just now."""
+    """A newly trained model."""
     assert FRESH_SEED != command.SEED
     return train_model(initialise(CONFIG, FRESH_SEED), FRESH_SEED, steps=FRESH_STEPS)
 
 
-def test_a_fresh_training_recalls_and_agrees(fresh):
+def test_a_newly_trained_model_recalls_and_agrees(fresh):
     sentences = draw_sentences(1000, np.random.default_rng(10), held_out=True)
     shares = accuracy(fresh.model, sentences)
     assert min(shares.values()) >= 0.99, shares
@@ -50,7 +50,7 @@ def test_a_fresh_training_recalls_and_agrees(fresh):
     assert accuracy(fresh.model, opposed)["agreement"] >= 0.99
 
 
-def test_a_fresh_training_has_the_heads_wherever_they_are(fresh):
+def test_a_newly_trained_model_has_the_heads_in_some_layer(fresh):
     found = find_heads(fresh.model, draw_sentences(500, np.random.default_rng(11), held_out=True))
     assert found["previous word"].layer == 1
     assert found["induction"].layer == 2
@@ -63,7 +63,7 @@ def test_the_loss_falls_from_that_of_guessing(fresh):
     assert len(fresh.losses) == FRESH_STEPS
 
 
-def test_the_committed_weights_do_what_is_said_of_them():
+def test_the_committed_weights_reach_the_stated_accuracy():
     assert PATH.stat().st_size < 100_000
     sentences = draw_sentences(2000, np.random.default_rng(12), held_out=True)
     for skill, share in accuracy(trained_model(), sentences).items():
@@ -74,7 +74,7 @@ def test_the_committed_weights_do_what_is_said_of_them():
     assert trained_model().config == CONFIG
 
 
-def test_the_same_seeds_make_the_same_model_though_machines_round_differently(monkeypatch):
+def test_the_same_seeds_give_the_same_model_despite_rounding(monkeypatch):
     start = initialise(SMALL, seed=2)
     expected = train_model(start, 3, steps=40, batch_size=8)
     again = train_model(start, 3, steps=40, batch_size=8)
@@ -97,14 +97,14 @@ def test_the_same_seeds_make_the_same_model_though_machines_round_differently(mo
     assert np.abs(other.losses - expected.losses).max() > 0.01
 
 
-def test_a_step_is_adams_against_the_gradient_of_the_loss():
+def test_a_step_is_an_adam_step_on_the_loss():
     start = initialise(SMALL, seed=5)
     sentences = draw_sentences(6, np.random.default_rng(9), *training.SKILLS)
     loss, gradients = training.loss_and_gradients(start, training_batch(sentences))
     after = train_model(start, 9, steps=1, batch_size=6, rate=0.02)
     assert after.losses.tolist() == [loss]
-    # The first step of Adam is the rate against each gradient's sign; one hundredth of the
-    # rate, because it is the first of a hundred in which the rate rises.
+    # Adam's first step is the learning rate times the negative sign of the gradient. The rate is
+    # a hundredth of its final value, because it is the first of 100 warm-up steps.
     for name, gradient in gradients.items():
         moved = after.model.parameters[name] - start.parameters[name]
         clear = np.abs(gradient) > 1e-5
@@ -124,7 +124,7 @@ def test_a_watcher_sees_the_model_before_each_step_and_at_the_end():
     assert seen[-1][1] is trained.model
 
 
-def test_a_batch_puts_each_word_beside_the_next():
+def test_a_batch_pairs_each_word_with_the_next():
     long = Sentence(("ada", "tea", "ada", "tea", "."), "recall", (Answer(position=3, source=1),))
     short = Sentence(("the", "cats", "sleep", "."), "agreement", (Answer(2, 1),))
     batch = training_batch([long, short], weight_of_others=0.25)
@@ -140,7 +140,7 @@ def test_a_batch_puts_each_word_beside_the_next():
     assert batch.lengths.tolist() == [4, 4]
 
 
-def test_the_command_writes_what_training_gives(monkeypatch, tmp_path, capsys):
+def test_the_command_saves_the_trained_model(monkeypatch, tmp_path, capsys):
     def briefly(model, seed):
         return train_model(model, seed, steps=2, batch_size=4)
 
@@ -166,7 +166,7 @@ def test_the_command_can_be_started():
     assert run.stdout.startswith("usage: python -m attn_lib.model.train [-h] [--to TO]")
 
 
-def test_the_same_model_makes_the_same_file(tmp_path):
+def test_the_same_model_gives_the_same_file(tmp_path):
     for name in ("a.npz", "b.npz"):
         save(trained_model(), tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
@@ -177,7 +177,7 @@ def test_the_same_model_makes_the_same_file(tmp_path):
         np.testing.assert_array_equal(again.parameters[name], array)
 
 
-def test_what_cannot_be_trained_or_kept_is_named(tmp_path):
+def test_models_that_cannot_be_trained_or_saved_are_rejected(tmp_path):
     model = initialise(SMALL, seed=0)
     with pytest.raises(ValueError, match="a positive rate, got 0"):
         train_model(model, 0, rate=0)

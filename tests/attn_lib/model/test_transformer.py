@@ -1,4 +1,4 @@
-"""The forward pass against the same model written in loops, and its cache against itself."""
+"""The forward pass equals the same model written in loops, with and without a cache."""
 
 import math
 
@@ -27,7 +27,7 @@ def norm_in_loops(x, gain, bias):
 
 
 def logits_in_loops(model, ids):
-    """One word after the other, one head after the other, from the papers' formulas."""
+    """Compute the logits by the papers' formulas, one word and one head at a time."""
     config, p = model
     stream = [p["embedding"][i] + p["positions"][place] for place, i in enumerate(ids)]
     for layer in ("layer1", "layer2"):
@@ -56,12 +56,12 @@ def logits_in_loops(model, ids):
     return np.array(final) @ p["unembedding"]
 
 
-def test_the_logits_are_those_of_the_formulas():
+def test_the_logits_follow_the_formulas():
     model, ids = model_of(CONFIG), [3, 8, 3, 0, 5]
     np.testing.assert_allclose(forward(model, ids)["logits"], logits_in_loops(model, ids))
 
 
-def test_the_trace_tells_every_array_in_order():
+def test_the_trace_lists_every_array_in_order():
     trace = forward(model_of(CONFIG), [[3, 8, 3, 0], [1, 2, 4, 5]])
     shapes = {name: array.shape for name, array in trace.items()}
     stream, heads, scores = (2, 4, 5), (2, 3, 4, 2), (2, 3, 4, 4)
@@ -91,7 +91,7 @@ def test_the_trace_tells_every_array_in_order():
     ]
 
 
-def test_the_stream_is_the_sum_of_what_was_added():
+def test_the_residual_stream_is_the_sum_of_its_parts():
     trace = forward(model_of(CONFIG), [3, 8, 3, 0])
     parts = [name for name in trace if name.endswith("added")]
     total = trace["tokens"] + trace["places"] + sum(trace[name] for name in parts)
@@ -128,7 +128,7 @@ def test_with_a_cache_the_same_words_have_the_same_logits(kind, cuts):
     np.testing.assert_allclose(past["layer2.k"], whole["layer2.k"], atol=1e-12)
 
 
-def test_a_start_is_as_large_as_it_says():
+def test_initial_parameters_have_the_stated_spread():
     model = initialise(Config(n_words=400, d_model=64, d_k=32, d_ff=128), seed=3)
     p = model.parameters
     for name, expected in {
@@ -150,7 +150,7 @@ def test_a_start_is_as_large_as_it_says():
     assert np.abs(other["layer1.w_v"] - p["layer1.w_v"]).max() > 0.1
 
 
-def test_what_cannot_be_read_is_named():
+def test_invalid_inputs_are_explained():
     model = model_of(CONFIG)
     with pytest.raises(ValueError, match="ids from 0 to 8, got 3 to 9; make them with encode"):
         forward(model, [3, 9])
@@ -166,7 +166,7 @@ def test_what_cannot_be_read_is_named():
     assert forward(model_of(CONFIG._replace(positions="none")), [1] * 7)["logits"].shape == (7, 9)
 
 
-def test_sizes_that_make_no_model_are_named():
+def test_invalid_sizes_are_explained():
     with pytest.raises(ValueError, match="n_heads: expected 1 or more, got 0"):
         initialise(CONFIG._replace(n_heads=0), 0)
     with pytest.raises(ValueError, match="d_ff: expected 0 or more, got -1"):

@@ -1,4 +1,4 @@
-"""What the pages compute, once more: in plain Python, and on random rows of our own."""
+"""Independent computations of numbers on the pages: plain Python, and new random samples."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 
 
 def shares(scores: Sequence[float]) -> list[float]:
-    """Softmax in plain Python, without any shift."""
+    """Return the softmax of a list, in plain Python, without subtracting the maximum."""
     exponentials = [math.exp(s) for s in scores]
     return [e / sum(exponentials) for e in exponentials]
 
 
 def softmax(scores):
-    """Softmax over the last axis."""
+    """Return the softmax over the last axis."""
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
 @functools.cache
 def raw_scores(n, d_k, rows=4000):
-    """Scores of queries, each with keys of its own."""
+    """Return unscaled scores of random queries, each with different random keys."""
     rng = np.random.default_rng(99)
     parts = []
     for _ in range(rows // 500):
@@ -33,5 +33,5 @@ def raw_scores(n, d_k, rows=4000):
 
 
 def weights(n, d_k, scale):
-    """Weights of these scores."""
+    """Return the weights for such scores times `scale`."""
     return softmax(raw_scores(n, d_k) * scale)

@@ -1,4 +1,4 @@
-"""The page that a file of claims is about, which the file names in PAGE."""
+"""The page that a test module names in PAGE: what is built of it, and what its cells define."""
 
 import re
 
@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 @pytest.fixture(scope="module")
 def article(request, built_book):
-    """The page's main part."""
+    """The main part of the page."""
     html = (built_book / "book" / f"{request.module.PAGE}.html").read_text(encoding="utf-8")
     main = BeautifulSoup(html, "html.parser").find("article")
     for link in main.select("a.headerlink"):
@@ -18,13 +18,13 @@ def article(request, built_book):
 
 @pytest.fixture(scope="module")
 def text(article):
-    """The page's text on one line, without scripts."""
+    """The text of the page in one line, without scripts."""
     return " ".join(article.get_text().split())
 
 
 @pytest.fixture(scope="module")
 def tables(article):
-    """The rows of each table below its header, by the header; equal headers in one list."""
+    """The rows of all tables, by their header; tables with equal headers are concatenated."""
     found = {}
     for table in article.find_all("table"):
         head, *rows = (
@@ -41,7 +41,7 @@ def tables(article):
 
 @pytest.fixture(scope="module")
 def page(request, root):
-    """The names that the page's cells define, and under "glued" the numbers it shows."""
+    """The names that the page's cells define, and its glued numbers under "glued"."""
     name = request.module.PAGE
     source = (root / "book" / f"{name}.md").read_text(encoding="utf-8")
     cells = re.findall(r"^```\{code-cell\} ipython3\n(.*?)^```", source, re.DOTALL | re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Comparing estimates on a page with samples of our own."""
+"""Compare estimates on a page with independent samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.book.claims.reading import Shown
 
-#: Of some hundred comparisons with chance in them, all pass unless something is wrong.
+#: Allowed difference in standard errors: a hundred random comparisons pass unless one is wrong.
 ERRORS = 4
 
 
@@ -19,9 +19,9 @@ def mean(sample) -> Shown:
 
 
 def agree(stated: Shown, own: Shown) -> bool:
-    """Say whether a stated estimate and one of our own, on other draws, fit together."""
+    """Tell whether a stated estimate agrees with one from independent draws."""
     (value, error), (own_value, own_error) = stated, own
-    # The last digit of a printed error may be rounded away from half of its size.
+    # Rounded to one digit, an error may be printed too small by half of the printed value.
     return abs(value - own_value) < 5 * (1.5 * error + own_error)
 
 
@@ -43,7 +43,7 @@ def assert_measured(shown: Shown, sample, statistic=np.mean) -> None:
 
 
 def assert_near(shown: Shown, said: float, rounding: float | None = None) -> None:
-    """Assert that a shown estimate agrees with one that was once measured as well and rounded."""
+    """Assert that a shown estimate agrees with another measured, rounded value."""
     value, error = shown
     bound = ERRORS * math.sqrt(2) * error + (half_a_digit(said) if rounding is None else rounding)
     assert value == pytest.approx(said, rel=0, abs=bound)

@@ -1,4 +1,4 @@
-"""Reading numbers, estimates and the options of quizzes off a page."""
+"""Read numbers, estimates and quiz options from a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-Shown = tuple[float, float]  # a number and its standard error, 0 where none is shown
+Shown = tuple[float, float]  # a number and its standard error, or 0 if none is shown
 
 NUMBER = r"−?\d+(?:\.\d+)?"
 MEASURED = rf"({NUMBER}) ± ({NUMBER})"
@@ -17,30 +17,30 @@ def _shown(value: str, error: str | None) -> Shown:
 
 
 def read(text: str) -> Shown:
-    """Return the first number in a text and, where one follows, its standard error."""
+    """Return the first number in a text and its standard error, or 0 if none follows."""
     return _shown(*re.search(rf"({NUMBER})(?: ± ({NUMBER}))?", text).groups())
 
 
 def read_measured(text: str) -> Shown:
-    """Return the first number in a text that has a standard error, and that."""
+    """Return the first number in a text that has a standard error, and the error."""
     return _shown(*re.search(MEASURED, text).groups())
 
 
 def after(text: str, words: str, read: Callable[[str], Shown] = read) -> Shown:
-    """Return what is read behind `words`."""
+    """Return the result of `read` on the text after `words`."""
     assert words in text, words
     return read(text.partition(words)[2])
 
 
 def estimates(pattern: str, text: str) -> list[Shown]:
-    """Return the numbers with their errors that stand in a sentence."""
+    """Return the numbers in a sentence, with their errors."""
     sentence = re.search(pattern, text)
     assert sentence, pattern
     return [_shown(*found) for found in re.findall(MEASURED, sentence[0])]
 
 
 def options_of(root: Path, page: str, quiz: str) -> tuple[list[str], str]:
-    """Return the options of a quiz as they are written, and the right one."""
+    """Return the options of a quiz as written in the source, and the right one."""
     source = (root / "book" / f"{page}.md").read_text(encoding="utf-8")
     (block,) = re.findall(rf"^:::{{quiz}} {quiz}\n(.*?)^:::", source, re.DOTALL | re.MULTILINE)
     options = re.findall(r"^- \[(.)\] (.*)$", block, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""What the chapter on complexity says in figures is what attn_lib computes."""
+"""The numbers in the chapter on complexity equal those that attn_lib computes."""
 
 import math
 
@@ -16,7 +16,7 @@ from attn_lib.complexity import (
 )
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.targets import TARGETS
-from attn_lib.streaming import BLOCKS, LARGEST_BARE_SCORE
+from attn_lib.streaming import BLOCKS, MAX_BARE_SCORE
 
 PAGE = "complexity"
 
@@ -26,7 +26,7 @@ VALUES = np.array([10.0, 20.0, 30.0, 40.0, 5.0, 25.0, 15.0, 35.0])
 
 @pytest.fixture(scope="module")
 def rows(article):
-    """All rows of all tables, with plain apostrophes and minus signs."""
+    """All rows of all tables, with ASCII apostrophes and minus signs."""
     plain = str.maketrans("’−", "'-")
     return [
         [cell.get_text().translate(plain) for cell in row.find_all(["td", "th"])]
@@ -36,7 +36,7 @@ def rows(article):
 
 @pytest.fixture(scope="module")
 def alternatives(article):
-    """What the pictures say, and every state of those with sliders."""
+    """The alternative texts of all pictures, and of all slider states."""
     frames = "".join(script.string for script in article.select("script.attn-explore-frames"))
     return "\n".join([*(image["alt"] for image in article.find_all("img")), frames])
 
@@ -63,7 +63,7 @@ def test_the_formulas_of_the_chapter():
         n**2 * d_hidden,
     )
     assert dot_product_cost(n, n, d) == (0, 2 * n**2 * d, n**2)
-    assert cache_bytes(n, d, "float16") == 2 * 2 * n * d  # as many bytes as operations a step
+    assert cache_bytes(n, d, "float16") == 2 * 2 * n * d  # the number of operations per step
 
 
 def test_where_the_costs_cross(text, alternatives):
@@ -147,7 +147,7 @@ def test_two_blocks_merge_to_the_output_of_all_keys(rows, text):
     assert ["right", f"{whole:.2f}"] in rows
 
 
-def test_the_slips_in_streaming_and_counting_are_those_of_the_catalogue(rows, text, alternatives):
+def test_slips_in_streaming_and_counting_match_the_catalogue(rows, text, alternatives):
     right = softmax(SCORES) @ VALUES
     assert f"The right output is {right:.2f}." in text
     assert f"All keys at once: {right:.2f}." in alternatives
@@ -174,14 +174,14 @@ def test_streaming_is_shown_to_be_exact(text):
     assert "queries times 1: bound in range True, same True" in text
     assert "queries times 8: bound in range False, same True" in text
     assert "keys a block: False" not in text
-    # What the limit is for: a million terms with large values stay within float32.
-    assert math.exp(LARGEST_BARE_SCORE) * 1e6 * 1e15 < np.finfo(np.float32).max
+    # The purpose of the limit: a sum of a million terms with large values stays within float32.
+    assert math.exp(MAX_BARE_SCORE) * 1e6 * 1e15 < np.finfo(np.float32).max
     block = BLOCKS.queries * BLOCKS.keys
     assert f"at most {block} scores ({4 * block / 1024:.0f} KiB)" in text
 
 
 @pytest.mark.parametrize("blocks", [2, 4, 8, 16, 32])
-def test_causal_blocks_are_those_that_a_causal_mask_leaves(alternatives, blocks):
+def test_causal_blocks_are_those_with_allowed_pairs(alternatives, blocks):
     figure, said = figures.causal_blocks(blocks)
     size = 3
     tiles = causal_mask(blocks * size, blocks * size).reshape(blocks, size, blocks, size)

@@ -36,7 +36,7 @@ def prose(root):
     return (root / "book" / f"{PAGE}.md").read_text(encoding="utf-8")
 
 
-def test_every_number_shown_is_a_plain_one(page):
+def test_every_number_shown_is_a_python_number(page):
     assert {type(value) for value in page["glued"].values()} <= {int, float}
 
 

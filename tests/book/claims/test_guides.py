@@ -1,4 +1,4 @@
-"""The guides for learners and instructors: their commands, files and counts exist."""
+"""The commands and files in the guides exist, and the numbers in them are right."""
 
 import re
 import subprocess
@@ -23,7 +23,7 @@ def commands(text):
 
 
 @pytest.mark.parametrize("page", GUIDES)
-def test_the_targets_of_make_exist(root, source, page):
+def test_make_targets_exist(root, source, page):
     named = {line.split()[1] for line in commands(source(page)) if re.match(r"make \w", line)}
     assert named
     makefile = (root / "Makefile").read_text(encoding="utf-8")
@@ -31,7 +31,7 @@ def test_the_targets_of_make_exist(root, source, page):
 
 
 @pytest.mark.parametrize("page", GUIDES)
-def test_the_graders_commands_and_options_exist(root, source, page):
+def test_grader_commands_and_options_exist(root, source, page):
     lines = [line for line in commands(source(page)) if "-m grader" in line]
     assert lines
     for line in lines:
@@ -47,7 +47,7 @@ def test_the_graders_commands_and_options_exist(root, source, page):
         assert [option for option in options if option not in shown] == []
 
 
-def test_the_python_that_is_needed_is_the_one_that_is_stated(root, source):
+def test_the_stated_python_version_is_the_required_one(root, source):
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     version = re.search(r"Python (\d+\.\d+) or newer", source("how-to-use"))[1]
     assert project["requires-python"] == f">={version}"
@@ -68,7 +68,7 @@ def test_chapters_open_with_two_questions_from_before(root, source):
     "path",
     ["roster.csv", "downloaded/x", "submitted/x", "feedback/x", "gradebook.db", "grades.csv"],
 )
-def test_what_learners_hand_in_is_never_committed(root, source, path):
+def test_submissions_are_ignored_by_git(root, source, path):
     assert path.partition("/")[0] in source("instructor-guide")
     if (root / ".git").exists():
         ignored = subprocess.run(["git", "check-ignore", "-q", path], cwd=root, check=False)
@@ -76,7 +76,7 @@ def test_what_learners_hand_in_is_never_committed(root, source, path):
 
 
 def test_learners_can_build_and_work_without_the_answers(root, tmp_path):
-    # `make book` and `make lab` name neither solutions nor tests when those are not there.
+    # `make book` and `make lab` must not depend on solutions or tests if these are missing.
     for name in ("Makefile", "requirements.txt", "pyproject.toml"):
         (tmp_path / name).write_bytes((root / name).read_bytes())
     for target in ("book", "lab"):
@@ -86,7 +86,7 @@ def test_learners_can_build_and_work_without_the_answers(root, tmp_path):
         assert not re.search(r"\b(solutions|tests|_class)\b", planned)
 
 
-def test_instructors_learn_what_to_keep_back(source):
+def test_the_guide_lists_the_files_to_keep_from_learners(source):
     text = source("instructor-guide")
     assert "`solutions`, `tests` and `_class` hold answers" in text
     assert "Learners' code runs in a sandbox" in text

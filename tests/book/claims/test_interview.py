@@ -1,4 +1,4 @@
-"""The interview questions: each has all its parts, and its figures are plain arithmetic's."""
+"""Interview questions have all parts, and their numbers equal plain computations."""
 
 import math
 import re
@@ -24,7 +24,7 @@ def jacobian_norms(w):
     return np.sqrt(np.maximum(squares - 2 * (w**3).sum(axis=-1) + squares**2, 0))
 
 
-def test_every_question_has_an_answer_with_all_its_parts(article):
+def test_every_answer_has_all_parts(article):
     questions = article.find_all("h3")
     assert len(questions) > 20
     for question in questions:
@@ -37,7 +37,7 @@ def test_every_question_has_an_answer_with_all_its_parts(article):
         assert [a for a in answer.find_all("a") if "#" in a["href"]], question.get_text()
 
 
-def test_the_questions_of_the_syllabus_are_asked(article):
+def test_the_required_questions_are_asked(article):
     asked = " ".join(h.get_text() for h in article.find_all("h3"))
     for words in (
         "QKᵀ mean", "softmax, and why after the scores", "√d_k and not d_k",
@@ -63,8 +63,8 @@ def test_the_worked_example(text):
 
 def test_tokens_of_equal_length_score_themselves_highest(text):
     own, other = re.search(r"highest: (\d+) on the diagonal .* at most (\d+) off it", text).groups()
-    assert int(own) == 512  # the squared length √512 · √512
-    # Products of independent vectors: standard deviation √512; six of them are a wide margin.
+    assert int(own) == 512  # the squared length, √512 · √512
+    # Products of independent vectors have standard deviation √512; the margin is six of these.
     assert abs(int(other)) < 6 * math.sqrt(512) < int(own)
 
 
@@ -119,7 +119,7 @@ def test_masked_rows(text):
     assert f"the row sums to {w[0] + w[1]:.3f}" in text
     assert f"each hidden key keeps a weight of {zeros_for_minus_infinity[3]:.3f}" in text
     assert f"in float64 the unmasked weights [{listed(w, 3)}]" in text
-    # Next to 1e9 float32 has no room for scores; float64 has some.
+    # Added to 1e9, a score is lost in float32 but not entirely in float64.
     assert len({float(np.float32(s) + np.float32(-1e9)) for s in scores}) == 1
     assert len({s - 1e9 for s in scores}) == 4
 
@@ -149,7 +149,7 @@ def test_costs(text):
     together = shares([1, 2, 4, 0])
     exact = sum(a * b for a, b in zip(together, (10, 20, 30, 40), strict=True))
     n, d, hidden = 256, 64, 64
-    # Two projections; then for each pair and hidden number: add, tanh, multiply, add.
+    # Two projections, then for each pair and hidden unit: add, tanh, multiply, add.
     additive = 2 * (2 * n * d * hidden) + 4 * n * n * hidden
     for claim in (
         f"which is {crossing} tokens at width 512",
@@ -167,7 +167,7 @@ def test_costs(text):
 
 
 def test_a_text_costs_half_of_all_pairs():
-    # The claim: n steps with a cache, step i over i keys, come to about 2·n²·d operations.
+    # The claim: n steps with a cache, where step i has i keys, take about 2·n²·d operations.
     n, d = 4000, 64
     assert sum(4 * i * d for i in range(1, n + 1)) == pytest.approx(2 * n * n * d, rel=1e-3)
 

@@ -1,4 +1,4 @@
-"""What the chapter on masking says in figures is what plain arithmetic and attn_lib give."""
+"""The numbers in the chapter on masking equal those of plain arithmetic and attn_lib."""
 
 import json
 import math
@@ -23,7 +23,7 @@ def decimals(values, digits=3):
 
 @pytest.fixture(scope="module")
 def states(article):
-    """The texts of each slider's states, by its label."""
+    """The texts of all slider states, by the label of the slider."""
     return {
         figure.find("label").get_text(): [
             frame["text"] for frame in json.loads(figure.find("script").string)
@@ -32,7 +32,7 @@ def states(article):
     }
 
 
-def test_every_section_that_explains_a_mistake_is_there(article):
+def test_every_section_that_explains_a_mistake_exists(article):
     sections = {m.section for m in catalogue() if m.section.startswith(f"{PAGE}#")}
     ids = {section["id"] for section in article.find_all("section")}
     assert {section.partition("#")[2] for section in sections} <= ids
@@ -53,7 +53,7 @@ def test_the_row_by_hand(tables, text, states):
         assert f"hidden scores set to −∞. Weights {written}, " in state
 
 
-def test_what_stand_ins_leave_to_hidden_keys(text, states):
+def test_weights_that_stand_ins_leave_on_hidden_keys(text, states):
     def left(stand_in, shift=0.0):
         return sum(shares([2 + shift, 0.5 + shift, stand_in, stand_in])[2:])
 
@@ -78,7 +78,7 @@ def test_rows_with_nothing_to_attend_to(tables, text):
         ("add the type's lowest number", uniform, uniform, uniform),
         ("attn_lib", "0.00 each", "0.00 each", "0.00 each"),
     ]
-    # Between 2²⁹ and 2³⁰, where 10⁹ lies, a float of p bits has steps of 2^(30 − p).
+    # Between 2²⁹ and 2³⁰, which includes 10⁹, floats with p bits have a spacing of 2^(30 − p).
     assert f"near a billion are {2 ** (30 - 24)} apart" in text
     assert f"they are {2.0 ** (30 - 53):.7f} apart" in text
     assert f"whose largest number is {(2 - 2**-10) * 2**15:.0f}," in text
@@ -86,7 +86,7 @@ def test_rows_with_nothing_to_attend_to(tables, text):
         assert line in text
 
 
-def test_checks_on_the_page_come_out(text):
+def test_checks_on_the_page_pass(text):
     assert "alone)) True True True This is a test" in text  # padded equals truncated
     assert "an axis for queries True For booleans" in text
     assert "top-left False bottom-right True" in text
@@ -126,10 +126,10 @@ def test_pairs_are_counted(text, states):
     for n_q, state in zip(queries, states["Queries"], strict=True):
         seen = [min(max(i + 5 - n_q, 0), 5) for i in range(1, n_q + 1)]
         assert state.endswith(f"bottom-right {', '.join(map(str, seen))}.")
-    assert {1, 5, 7} <= set(queries)  # these are spoken of
+    assert {1, 5, 7} <= set(queries)  # the text mentions these
 
 
-def test_wrong_causal_masks_are_read_off_from_outside(tables):
+def test_wrong_causal_masks_are_detected_from_outputs(tables):
     rows = tables["what the code does", "future pairs seen, of 15", "others lost, of 21"]
     future = np.array([[j > i for j in range(6)] for i in range(6)])
     expected = []

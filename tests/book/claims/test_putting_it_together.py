@@ -1,4 +1,4 @@
-"""What the page `putting-it-together` says in figures is what attn_lib computes."""
+"""The numbers on the page `putting-it-together` equal those that attn_lib computes."""
 
 import numpy as np
 import pytest
@@ -16,11 +16,11 @@ from tests.differences import central_differences
 PAGE = "putting-it-together"
 
 
-def test_every_number_shown_is_a_plain_one(page):
+def test_every_number_shown_is_a_python_number(page):
     assert {type(value) for value in page["glued"].values()} <= {int, float}
 
 
-def test_one_head_mixes_what_two_keep_apart(page):
+def test_one_head_mixes_what_two_heads_separate(page):
     e4 = np.exp(4)
     glued = page["glued"]
     assert glued["mixed"] == pytest.approx((30 * e4 + 40) / (2 * e4 + 1))
@@ -42,7 +42,7 @@ def test_the_gradient_by_hand(page):
     assert glued["by_hand_output"] == pytest.approx(output)
     for j in range(3):
         assert glued[f"hand_weight_{j + 1}"] == pytest.approx(weights[j])
-        # The slope of a two-way choice: key j against all others.
+        # The derivative of a choice between two: key j and all other keys.
         others = (output - weights[j] * values[j]) / (1 - weights[j])
         slope = weights[j] * (1 - weights[j]) * (values[j] - others)
         assert glued[f"hand_score_{j + 1}"] == pytest.approx(slope)
@@ -61,7 +61,7 @@ def test_the_gradient_by_hand(page):
     np.testing.assert_allclose(page["at_keys"], at_keys, atol=1e-8)
 
 
-def test_every_gradient_of_the_table_against_differences(page):
+def test_gradients_in_the_table_match_differences(page):
     assert [*page["checks"]] == [
         *("dV", "dW", "dS", "dQ", "dK"),
         *("dx", "dc", "dW_Q", "dW_K", "dW_V", "dW_O"),
@@ -72,7 +72,7 @@ def test_every_gradient_of_the_table_against_differences(page):
         )
 
 
-def test_errors_fall_and_turn_where_the_page_says(page):
+def test_errors_fall_and_rise_where_the_page_says(page):
     glued, exponents = page["glued"], np.array(page["exponents"])
     errors = {name: np.array(curve) for name, curve in page["errors"].items()}
     assert glued["order_central"] == pytest.approx(2, abs=0.01)
@@ -94,16 +94,16 @@ def test_errors_fall_and_turn_where_the_page_says(page):
         assert total.argmin() == 1
 
 
-def test_powers_of_ten_in_the_texts_do_not_hang_on_rounding(page):
+def test_powers_of_ten_in_the_texts_do_not_depend_on_rounding(page):
     for name, curve in page["errors"].items():
         powers = np.log10(curve)
         told = powers[powers < -0.5]
         rounded = told[np.abs(told - np.round(told)) > 0.4]
-        # Another processor changes the rounding errors by a tenth or two of a power.
+        # On another processor, rounding errors change the exponent by 0.1 or 0.2.
         assert len(rounded) == 0, (name, rounded)
 
 
-def test_the_tables_say_what_the_prose_says_of_them(page):
+def test_the_prose_describes_the_tables_correctly(page):
     different, alike = (3, 5, 7, 2, 4, 20, 9), [4] * 7
     effect = page["effect"]
 
@@ -135,7 +135,7 @@ def test_the_tables_say_what_the_prose_says_of_them(page):
         assert with_4[hidden].startswith("off by")
 
 
-def test_the_sharpness_of_heads_is_kept_by_one_root_alone(page):
+def test_only_one_divisor_keeps_the_sharpness_of_heads(page):
     draw = page["heads_at_fixed_width"]
     one, eight = (draw(n_heads=n)[0].axes[1].patches for n in (1, 8))
     right, joint, model = ((a.get_width(), b.get_width()) for a, b in zip(one, eight, strict=True))

@@ -1,4 +1,4 @@
-"""The course on one page: its figures are plain arithmetic's, and every line leads somewhere."""
+"""The recap page: its numbers equal plain computations, and every line has a link."""
 
 import math
 import re
@@ -62,7 +62,7 @@ def test_the_table_of_costs(article):
 
 
 def test_the_gradients(text):
-    # As on the page, with numbers; compared by central differences.
+    # The formulas on the page, evaluated and compared with central differences.
     for formula in (r"dV = W^\top dO", r"dW = dO\,V^\top", r"dQ = dS\,K/\sqrt{d_k}"):
         assert formula in text
     rng = np.random.default_rng(3)
@@ -89,7 +89,7 @@ def test_the_gradients(text):
         np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-7)
 
 
-def test_every_line_leads_to_the_section_behind_it(article):
+def test_every_line_links_to_its_section(article):
     lines = [*article.select("li"), *article.select("tbody tr")]
     assert len(lines) > 20
     for line in lines:

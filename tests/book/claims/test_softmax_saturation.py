@@ -1,4 +1,4 @@
-"""What the page on softmax saturation says in figures is what is computed here once more."""
+"""The numbers on the page on softmax saturation equal independent computations."""
 
 import math
 
@@ -17,7 +17,7 @@ SIZES = [(10, 64), (64, 64), (256, 64), (10, 512), (64, 512)]
 
 @pytest.fixture(scope="module")
 def rows():
-    """Rows drawn and differentiated number by number, for each size and scale."""
+    """Random rows and their derivatives, computed explicitly for each size and scale."""
     rng = np.random.default_rng(2024)
     found = {}
     for n, d in SIZES:
@@ -90,9 +90,9 @@ def test_rows_that_overflow(tables, text):
     for width, said in (("512", 0.7), ("1024", 29)):
         (percent, error), count = shown[width]
         assert count / 30 == pytest.approx(percent, abs=0.05)
-        # Two samples of 3000, and both were rounded.
+        # Both are estimates from 3000 rows, and both were rounded.
         assert_near((percent, error), said, rounding=0.5)
-    # If one row in a thousand overflowed, 3000 rows without one would have this chance.
+    # The probability of no overflow in 3000 rows if one row in a thousand overflowed.
     assert 0.999**3000 < 1 / 20
     assert after(text, "If the true share were") == (0.1, 0)
     assert "naive form fails in 3000 of the 3000 rows" in text
@@ -136,7 +136,7 @@ def test_the_size_of_the_jacobian(tables, text):
     shown = dict(tables["weights of 64 keys", "norm of J"])
     assert shown == {name: f"{norm:.3f}" for name, norm in expected.items()}
     assert after(text, "make a softmax")[0] == round(expected["two share"] / expected["equal"], 1)
-    # On the way from equal to one-hot weights the norm rises and then falls.
+    # From equal to one-hot weights, the norm first rises and then falls.
     path = [
         TARGETS["softmax_jacobian_norm"](np.r_[p, np.full(63, (1 - p) / 63)])
         for p in (1 / 64, 0.5, 0.9, 1.0)
@@ -196,7 +196,7 @@ def test_the_gradients_at_the_query(tables, rows):
                 assert_near(read(cell), said)
 
 
-def test_what_is_true_of_the_gradients(tables, text, rows):
+def test_statements_about_the_gradients(tables, text, rows):
     jacobians = {row[0]: row for row in tables["keys, d_k, scores", "median", "mean", "% dead"]}
     queries = {row[0]: row for row in tables["d_k, scores, 64 keys", "median", "mean"]}
     true = text.partition("nothing vanishes across the board")[2].partition("One learning rate")[0]
@@ -268,7 +268,7 @@ def test_cross_entropy_does_not_vanish(text, rows):
         ("cross_entropy_gradient", (np.array([1.0, 5.0]), 0)),
     ],
 )
-def test_mistakes_show_what_they_give(tables, target, arguments):
+def test_mistakes_show_their_results(tables, target, arguments):
     def shown(function):
         with np.errstate(all="ignore"):
             result = function(*arguments)

@@ -1,4 +1,4 @@
-"""What the page on softmax saturation says of training is what other starts give."""
+"""What the page on softmax saturation says about training also holds for other starts."""
 
 import math
 
@@ -17,7 +17,7 @@ SCALES = (1.0, 1 / 8, 1 / 64)
 
 @pytest.fixture(scope="module")
 def training():
-    """Runs from other starts than those of the page."""
+    """Training runs from other starts than those on the page."""
     return [train_lookup(list(RATES.values()), range(100, 108), scale=c) for c in SCALES]
 
 
@@ -33,7 +33,7 @@ def test_losses_after_training(tables, training):
                 assert_measured(read(cell), last)
 
 
-def test_what_is_said_of_training(text, training):
+def test_statements_about_training(text, training):
     raw, root, width = training
     lowest = raw.losses[..., -1].mean(axis=1)
     assert lowest.argmin() == 1
@@ -41,7 +41,7 @@ def test_what_is_said_of_training(text, training):
     assert_measured(after(text, "of them is 1/8, with a loss of"), raw.losses[1, :, -1])
     assert after(text, "equal weights would give") == (0.45, 0)
     assert_measured(after(text, "would give 0.45. There"), 100.0 * raw.found[1].mean(axis=-1))
-    # Rates in between do not help either, in 200 steps.
+    # Rates between these do not help either within 200 steps.
     finer = train_lookup([2.0**-5, 2.0**-4, 2.0**-2, 2.0**-1], range(100, 108), scale=1.0)
     assert finer.losses[..., -1].mean(axis=1).min() > 0.25
     patient = train_lookup([1 / 4], range(100, 116), scale=1.0, steps=20_000)
@@ -59,7 +59,7 @@ def test_what_is_said_of_training(text, training):
         return 100.0 * (own < 0.001), 100.0 * dead, w[~found].max(axis=-1)
 
     small, dead, largest = lost(1)
-    # The page says these of its own starts, about 90 lost queries.
+    # The page states these for its starts, with about 90 lost queries.
     for words, sample in (("At the best rate", small), ("whole Jacobian is 0. Only", dead)):
         shown = after(text, words)[0]
         assert abs(shown - sample.mean()) <= ERRORS * math.sqrt(2) * (sample.std() + 5) / 7

@@ -1,4 +1,4 @@
-"""What the page on variance growth says in figures is what theory and attn_lib say."""
+"""The numbers on the page on variance growth equal those of theory and attn_lib."""
 
 import functools
 import math
@@ -31,7 +31,7 @@ def outside(tolerance, error):
 
 
 def largest_weights(n_k, d_k, divisor, n_rows=3000):
-    """Measure the mean of the largest weight from single products, and its standard error."""
+    """Return the mean of the largest weight and its error, measured with explicit products."""
     rng = np.random.default_rng(17)
     q, k = rng.normal(size=(n_rows, 1, d_k)), rng.normal(size=(n_rows, n_k, d_k))
     exponentials = np.exp((q * k).sum(axis=-1) / divisor)
@@ -47,7 +47,7 @@ def test_the_totals_of_coins_are_counted(tables, text):
     assert f"32 0.0 {sum(squares) / 32}" in text
 
 
-def test_variances_are_measured_beside_theory(tables):
+def test_variances_are_measured_and_compared_with_theory(tables):
     rows = tables["d_k", "raw", "÷ √d_k", "÷ d_k"]
     assert [row[0] for row in rows] == ["1", "2", "8", "64", "512"]
     for width, *cells in rows:
@@ -64,7 +64,7 @@ def test_the_first_experiment_and_its_slips(text):
     assert abs(after(text, "of a single product:")[0] - 1) < ERRORS * noise(1, 640_000)
     assert abs(after(text, "is the standard deviation,")[0] - 8) < ERRORS * 4 * noise(64, 10_000)
     over_pairs = int(re.search(r"their variance is (\d+) (\d+) here", text).expand(r"\1\2"))
-    # A variance measured on 64 sums, each of 10 000 products.
+    # A variance estimated from 64 sums of 10 000 products each.
     assert abs(over_pairs / 10_000 - 1) < ERRORS * math.sqrt(2 / 64)
 
 
@@ -88,7 +88,7 @@ def test_the_answer_about_other_widths(text):
         expected, expected_error = largest_weights(10, d_k, math.sqrt(d_k))
         assert abs(value - expected) < ERRORS * math.hypot(error, expected_error)
     widths = re.search(f"{read_to} {MEASURED} to {MEASURED}", text).groups()
-    # A wide score is normal, so the limit needs no products.
+    # For large widths a score is normal, so the limit can be computed without products.
     scores = np.random.default_rng(3).normal(size=(20_000, 10))
     limit = (np.exp(scores.max(axis=-1)) / np.exp(scores).sum(axis=-1)).mean()
     assert float(widths[2]) == pytest.approx(limit, abs=0.005)
@@ -100,7 +100,7 @@ def test_scores_do_not_range_over_500(tables, text):
         sd = math.sqrt(d_k)
         assert row[:2] == (str(d_k), f"{sd:.1f}")
         assert row[2].startswith(f"±{2 * sd:.0f}: 95.")
-        # A sum of d_k products has wider tails than a normal number, so a little less is inside.
+        # A sum of d_k products has wider tails than a normal number, so slightly fewer are inside.
         assert 95.3 < read(row[2])[0] < 100 * (1 - outside(2, 1)) + 0.05
         low, high = map(int, row[3].replace("−", "-").split(" to "))
         low_further, high_further = map(
@@ -112,10 +112,10 @@ def test_scores_do_not_range_over_500(tables, text):
     assert f"is {500 / 8} standard deviations out" in text
 
 
-def test_what_happens_when_assumptions_fail(tables, text):
+def test_scores_when_assumptions_fail(tables, text):
     rows = tables["entries", "mean of score ÷ 8 (theory)", "sd (theory)"]
-    # Mean, variance and fourth central moment of one product (of the whole score when all
-    # entries are equal, where 64 products are one).
+    # Mean, variance and fourth central moment of one product, or of the whole score if all
+    # entries are equal, because then it is 64 times one product.
     uniform = 1 / 3, 1 / 4, 1 / 5  # E[x²], E[x³], E[x⁴] between 0 and 1
     second, third, fourth = (moment**2 for moment in uniform)
     mean = 1 / 4
@@ -172,7 +172,7 @@ def test_the_entries_of_a_score_matrix_are_not_independent(tables, text):
     assert f"promises a noise of {100 * noise(64, 128 * 128):.1f} %" in text
     assert f"the noise is then {100 * matrix_noise(128):.1f} %" in text
     measured, _ = after(text, "Over 200 such matrices it is")
-    # A standard deviation measured on 200 matrices.
+    # A standard deviation estimated from 200 matrices.
     assert measured / 100 == pytest.approx(matrix_noise(128), rel=ERRORS / math.sqrt(400))
     for tokens, cell in tables["tokens", "variance of raw scores"]:
         value, error = read(cell)
@@ -180,7 +180,7 @@ def test_the_entries_of_a_score_matrix_are_not_independent(tables, text):
         assert abs(value - 64) < ERRORS * 64 * matrix_noise(int(tokens))
 
 
-def test_softmax_normalises_and_is_sharp_all_the_same(text):
+def test_softmax_of_unscaled_scores_is_sharp(text):
     for words, scores, digits in (
         ("[8, 16, 24] the largest weight is", (8, 16, 24), 4),
         ("which are [1, 2, 3], it is", (1, 2, 3), 3),

@@ -239,7 +239,7 @@ def change(source: str, old: str, new: str) -> str:
 
 
 def slip(cell: str, answer: str, told: str, points: float = 1, **elsewhere: float) -> Slip:
-    """A slip that stands behind the right answer and may cost points in later cells too."""
+    """Return a slip that is appended to the right answer and may cost points in later cells too."""
     cost = {f"{name}-tests": lost for name, lost in {cell: points, **elsewhere}.items()}
     return Slip(cell, answer, adds=True, cost=cost, told=told)
 
@@ -280,7 +280,7 @@ SLIPS = {
         layer=1,
     ),
     "the colleague's version": slip(
-        "heads", "merge_heads = colleagues_merge", "merged-without-swapping-back", 2, layer=3
+        "heads", "merge_heads = other_merge", "merged-without-swapping-back", 2, layer=3
     ),
     "the wrong axes swapped back": slip(
         "heads",

@@ -1,4 +1,4 @@
-"""What the mutants of an assignment were told and which survived, for the tests of both."""
+"""A fixture that runs the mutants of an assignment once for all tests of mutants."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.exercises.mutation.naming import try_out
 
 @pytest.fixture(scope="session")
 def tried(source, released):
-    """What `try_out` returns; each mutant is run once, in whichever test asks first."""
+    """The result of `try_out`, which runs each mutant once, in the first test that needs it."""
     return try_out(source, released)

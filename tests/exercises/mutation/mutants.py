@@ -1,7 +1,7 @@
-"""Small wrong changes of a right answer, made from its source: the slips nobody thought of.
+"""Mutants: small changes of a right answer's source, to find slips that no one has listed.
 
-Every rule takes one place in the program and gives what somebody may have written there. A
-change is dropped when it gives the same program as the original or as another one.
+Every rule takes one place in the program and yields what a learner might write there instead. A
+change is dropped if it gives the same program as the original or as another change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Mutant:
     """An answer with one small change."""
 
     name: str  #: the statement as it now reads, or "without …"
-    line: int  #: where it is in the answer
+    line: int  #: line number in the answer
     source: str
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Mutant:
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Return all changes of an answer, in the order of its lines.
+    """Return all mutants of an answer, in the order of its lines.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which cells of a notebook need which: small notebooks around one answer, by the names used."""
+"""Dependencies between cells by the names they use, to make small notebooks around one answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbgrader.utils import is_grade
 
 
 class Names:
-    """The names that the cells of a notebook make and use.
+    """The names that the cells of a notebook define and use.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class Names:
         self.used = {id(cell): _names_used(cell, looked_at) for cell in cells}
 
     def trials_of(self, answer: Any) -> list[list[Any]]:
-        """Return small notebooks, one for each test cell that an answer has a say in.
+        """Return small notebooks, one for each test cell that depends on an answer.
 
-        The answer's own tests come first: they see most.
+        The answer's own tests come first, because they are the most likely to fail.
         """
         trials = []
         for tests in self.cells:
@@ -41,7 +41,7 @@ class Names:
         return [trial for _, trial in sorted(trials, key=lambda pair: pair[0])]
 
     def needed_by(self, last: Any) -> list[Any]:
-        """Return the cells before `last` that make what it uses, and what those use, in order."""
+        """Return, in order, the cells on which `last` depends, directly or indirectly."""
         wanted = set(self.used[id(last)])
         chosen = []
         for cell in reversed(self.cells[: self.cells.index(last)]):
@@ -53,7 +53,7 @@ class Names:
 
 
 def names_made(cell: Any) -> set[str]:
-    """Return the names that a cell gives a value outside functions."""
+    """Return the names that a cell assigns at its top level."""
     if cell.cell_type != "code":
         return set()
     symbols = symtable.symtable(cell.source, cell.id, "exec").get_symbols()
@@ -61,7 +61,7 @@ def names_made(cell: Any) -> set[str]:
 
 
 def _names_used(cell: Any, looked_at: Mapping[str, Collection[str]]) -> set[str]:
-    """Return the names that a cell reads; a test cell those that its checks look at."""
+    """Return the names that a cell reads; for a test cell, those that its checks read."""
     if cell.cell_type != "code":
         return set()
     if is_grade(cell):

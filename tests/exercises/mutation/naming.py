@@ -1,4 +1,4 @@
-"""Causes that learners are told although another call contradicts them.
+"""Find causes that a report names although another call contradicts them.
 
 python -m tests.exercises.mutation.naming                # every mutant of every assignment; a minute
 python -m tests.exercises.mutation.naming masking quiz   # those of two
@@ -27,7 +27,7 @@ from tests.exercises.proof.proof import proofs
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked of an answer, what it gave, and what was told."""
+    """A question to an answer, the result, and the mistake that the report named."""
 
     name: str
     target: str
@@ -36,17 +36,18 @@ class Asked:
     named: str | None  #: the mistake
 
     def is_given_by(self, function: Any) -> bool:
-        """Say whether a wrong function gives this answer."""
+        """Tell whether a wrong function gives this result."""
         wrong, got = self.question.answer(function), np.asarray(self.got)
         if wrong is None or wrong.shape != got.shape or got.dtype.kind not in "iufb":
             return False
-        # A right answer and what a mistake gives may lie on either side of what is expected.
+        # The tolerance is doubled, because the answer and the mistake's result may deviate from
+        # the expected value in opposite directions.
         relative, absolute = (2 * allowed for allowed in self.question.tolerance)
         return bool(np.allclose(got, wrong, rtol=relative, atol=absolute, equal_nan=True))
 
 
 def asked(cells: list[Any], answers: dict[str, str]) -> tuple[list[Asked], Run]:
-    """Run cells and return all that was compared with a target, and what the tests said."""
+    """Run cells and return all comparisons with a target, and the results of the test cells."""
     found: list[tuple[str, Compared, Any]] = []
 
     def note(cell: str, event: Event) -> None:
@@ -63,12 +64,12 @@ def asked(cells: list[Any], answers: dict[str, str]) -> tuple[list[Asked], Run]:
 
 
 def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, str]]:
-    """Return the names and the mistakes told for them that do not give all their answers.
+    """Return pairs of a name and a mistake reported for it that does not explain all its results.
 
     Parameters
     ----------
     graded, at_home : list of Asked
-        With the hidden checks and without: what is told at home rests on fewer calls.
+        Comparisons with and without the hidden checks. Reports at home use fewer calls.
     """
     everything = graded + at_home
     found = set()
@@ -81,17 +82,17 @@ def contradicted(graded: list[Asked], at_home: list[Asked]) -> set[tuple[str, st
 
 
 class Causes:
-    """What mutants are told in their first run, at home and when it is graded.
+    """Collects the causes that reports name for mutants, at home and when they are graded.
 
     Parameters
     ----------
     released : list
-        The learners' notebook.
+        The cells of the learners' notebook.
 
     Attributes
     ----------
     misnamed : list of str
-        The mutants that were told a cause that another call contradicts.
+        The mutants for which a report names a cause that another call contradicts.
     """
 
     def __init__(self, released: list[Any]) -> None:
@@ -110,19 +111,19 @@ class Causes:
         with contextlib.suppress(Endless), patience():
             at_home, _ = asked([*before, self.visible[tests.id]], answers)
             self.misnamed += [
-                f"{answer.cell.id}: {mutant}: {name} is told {mistake}"
+                f"{answer.cell.id}: {mutant}: {mistake} is named for {name}"
                 for name, mistake in sorted(contradicted(graded, at_home))
             ]
         return bool(said.lost(answer.points))
 
 
 def try_out(cells: list[Any], released: list[Any]) -> tuple[Outcome, list[str]]:
-    """Run every mutant; return what became of them, and which were told a wrong cause.
+    """Run every mutant; return the outcome, and the mutants whose report names a wrong cause.
 
     Parameters
     ----------
     cells, released : list
-        The instructor's notebook and the learners'.
+        The cells of the instructor's and of the learners' notebook.
     """
     causes = Causes(released)
     return judge(cells, causes), causes.misnamed

@@ -1,4 +1,4 @@
-"""The places of a program where something else could stand, each with what surrounds it."""
+"""The nodes of a program that rules may replace, with their context."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class Nothing:
-    """In place of a statement: it is deleted."""
+    """Marks a statement to be deleted."""
 
 
 Replacement = ast.AST | list[ast.stmt] | type[Nothing]
@@ -16,28 +16,28 @@ Replacement = ast.AST | list[ast.stmt] | type[Nothing]
 
 @dataclass(frozen=True)
 class Place:
-    """A node, where it hangs in the tree, and what surrounds it."""
+    """A node, its position in the syntax tree, and its context."""
 
     node: ast.AST
     parent: ast.AST
     field: str
     index: int | None
     statement: ast.stmt
-    top: int  #: which statement of the cell it is in
-    parameters: tuple[str, ...]  #: of the function it is in
-    bound: frozenset[str]  #: names the function or cell gives a value more than once, or is given
-    around: tuple[str, ...]  #: names of values known so far to a line outside functions
+    top: int  #: index of the cell's statement that contains it
+    parameters: tuple[str, ...]  #: parameters of the enclosing function
+    bound: frozenset[str]  #: parameters, and names that the function or cell assigns more than once
+    around: tuple[str, ...]  #: names defined before it, if it is outside functions
 
     @property
     def line(self) -> int:
         return getattr(self.node, "lineno", self.statement.lineno)
 
     def holding(self, replacement: Replacement) -> _Holding:
-        """Put the replacement in this place for a while."""
+        """Return a context manager that puts the replacement in this place."""
         return _Holding(self, replacement)
 
     def told(self, replacement: Replacement) -> str:
-        """Say what the change is."""
+        """Return a description of the change."""
         if replacement is Nothing and isinstance(self.node, ast.stmt):
             return f"without {_head(self.node)}"
         if isinstance(replacement, list):
@@ -73,7 +73,7 @@ class _Holding:
 
 
 def places(tree: ast.Module) -> list[Place]:
-    """Return every node with what surrounds it, outer ones first."""
+    """Return every node with its context, outer nodes first."""
     found: list[Place] = []
 
     def visit(node, statement, top, parameters, bound):
@@ -118,15 +118,15 @@ def names_stored(node: ast.AST) -> list[str]:
 
 
 def _bound_again(scope: ast.AST, parameters: Iterable[str]) -> frozenset[str]:
-    """Return the names that still have a value when one assignment to them is left out."""
+    """Return the names that still have a value if one of their assignments is deleted."""
     stored = names_stored(scope)
     return frozenset({*parameters, *(name for name in stored if stored.count(name) > 1)})
 
 
 def _values_known(tree: ast.Module) -> list[tuple[str, ...]]:
-    """For each statement of a cell, the values it could read by mistake.
+    """Return, for each statement of a cell, the names that it could read by mistake.
 
-    They are those that the cell reads somewhere and that have a value before the statement.
+    These are names that the cell reads somewhere and that are defined before the statement.
     """
     read: dict[str, None] = {}
     made: dict[str, int] = {}

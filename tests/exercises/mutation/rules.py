@@ -1,4 +1,4 @@
-"""The rules of mutants: each takes a place and gives what somebody may have written there."""
+"""The rules that make mutants: each yields what a learner might write in a given place."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tests.exercises.mutation.places import Nothing, Place, Replacement, is_module, names_stored
 
-#: What stands in for an operator, a comparison or a connective.
+#: Replacements of arithmetic, comparison and Boolean operators.
 OTHER_OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
     ast.Sub: (ast.Add,),
@@ -33,10 +33,10 @@ OTHER_OPERATORS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.And: (ast.Or,),
     ast.Or: (ast.And,),
 }
-#: Operators whose operands cannot change places.
+#: Operators that are not commutative.
 ORDERED = (ast.Sub, ast.Div, ast.FloorDiv, ast.MatMult, ast.Pow, ast.Mod)
 
-#: Functions and methods that are taken for each other, one way or both.
+#: Functions and methods that are easily confused, in one direction or in both.
 PAIRS = (
     "max min",
     "argmax argmin",
@@ -62,7 +62,7 @@ for _pair in PAIRS:
     OTHER_FUNCTIONS.setdefault(_one, []).append(_other)
     OTHER_FUNCTIONS.setdefault(_other, []).append(_one)
 
-#: Calls that are forgotten: what they were to work on stays as it is.
+#: Calls that are easily forgotten; the mutant has their argument instead.
 FORGOTTEN = frozenset(
     {
         *("sqrt", "exp", "log", "abs", "absolute", "square", "round", "copy", "array", "astype"),
@@ -71,12 +71,12 @@ FORGOTTEN = frozenset(
     }
 )
 AXES = (0, -1, -2, None)
-#: What the two axes of a swap may be taken for.
+#: Pairs of axes that may be swapped by mistake.
 SWAPS = ((0, 1), (0, -1), (-2, -3))
 
 
 def _turned_sign(place: Place) -> Iterator[Replacement]:
-    """A whole result with the other sign."""
+    """Negate a whole result."""
     node, parent = place.node, place.parent
     is_result = isinstance(parent, (ast.Return, ast.Assign)) and place.field == "value"
     if is_result and isinstance(node, (ast.BinOp, ast.Call, ast.Name, ast.Subscript)):
@@ -89,7 +89,7 @@ def _operators(place: Place) -> Iterator[Replacement]:
 
 
 def _operands(place: Place) -> Iterator[Replacement]:
-    """Operands in the other order, and one of them forgotten."""
+    """Swap two operands, or omit one of them."""
     node = place.node
     if isinstance(node, ast.BinOp):
         if isinstance(node.op, ORDERED):
@@ -129,7 +129,7 @@ def _axes(place: Place) -> Iterator[Replacement]:
 
 
 def _forgotten(place: Place) -> Iterator[Replacement]:
-    """A transpose, a root, a copy that is not there."""
+    """Omit a call such as a transpose, a root or a copy."""
     node = place.node
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
         yield node.value
@@ -142,7 +142,7 @@ def _forgotten(place: Place) -> Iterator[Replacement]:
 
 
 def _plain_transpose(place: Place) -> Iterator[Replacement]:
-    """All axes turned round in place of the last two."""
+    """Reverse all axes instead of swapping the last two."""
     node = place.node
     if isinstance(node, ast.Call) and _called(node) == "swapaxes":
         what = node.args[0] if len(node.args) == 3 else node.func.value
@@ -165,12 +165,12 @@ def _functions(place: Place) -> Iterator[Replacement]:
             yield ast.Attribute(node.value, other, node.ctx)
     if isinstance(node, ast.Name):
         for other in OTHER_FUNCTIONS.get(node.id, ()):
-            if other in ("max", "min", "sum", "any", "all"):  # those Python has without NumPy
+            if other in ("max", "min", "sum", "any", "all"):  # built-in functions of Python
                 yield ast.Name(other, node.ctx)
 
 
 def _arguments(place: Place) -> Iterator[Replacement]:
-    """Two arguments that changed places; the last one left out."""
+    """Swap two arguments, or omit the last one."""
     node = place.node
     if not isinstance(node, ast.Call):
         return
@@ -186,7 +186,7 @@ def _arguments(place: Place) -> Iterator[Replacement]:
 
 
 def _entries(place: Place) -> Iterator[Replacement]:
-    """Neighbours in a tuple, a list or an index that changed places."""
+    """Swap neighbours in a tuple, a list or an index."""
     node = place.node
     if isinstance(node, (ast.Tuple, ast.List)) and isinstance(node.ctx, ast.Load):
         for entries in _neighbours_swapped(node.elts):
@@ -210,7 +210,7 @@ def _indices(place: Place) -> Iterator[Replacement]:
 
 
 def _names(place: Place) -> Iterator[Replacement]:
-    """An argument taken for another one; outside functions, a value for another one."""
+    """Replace an argument by another one or, outside functions, a value by another one."""
     node = place.node
     if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
         return
@@ -221,7 +221,7 @@ def _names(place: Place) -> Iterator[Replacement]:
 
 
 def _in_place(place: Place) -> Iterator[Replacement]:
-    """An argument that is changed, where a new array was made."""
+    """Change an argument in place instead of making a new array."""
     node = place.node
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
         return
@@ -236,7 +236,7 @@ def _in_place(place: Place) -> Iterator[Replacement]:
 
 
 def _statements(place: Place) -> Iterator[Replacement]:
-    """A statement that is left out, where that is no plain error."""
+    """Delete a statement, unless that would obviously raise an error."""
     node = place.node
     if not isinstance(node, ast.stmt):
         return
@@ -272,7 +272,7 @@ RULES = (
 
 
 def _number(value: float | None) -> ast.expr:
-    """Return a number as it is parsed: a negative one has its sign before it."""
+    """Return the syntax tree of a number; a negative one is a unary minus and a constant."""
     if value is not None and value < 0:
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)

@@ -1,9 +1,9 @@
-"""Which small changes of the reference answers no check of an assignment sees.
+"""Find small changes of the reference answers that no check of an assignment detects.
 
-A mutant is killed when the notebook's run loses a point. One that lives is equivalent when it
-gives what the reference gives wherever anybody asks: on the examples of the targets it is
-compared with, on the inputs of the cell's checks under other seeds, and for other learners'
-numbers. All others are survivors: wrong answers with full marks.
+A mutant is killed if the notebook's run loses a point. A mutant that is not killed is equivalent
+if it always gives the reference's results: on the examples of the targets it is compared with, on
+the inputs of the cell's checks with other seeds, and for other learners' numbers. All others are
+survivors: wrong answers with full marks.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from tests.exercises.mutation.names import Names, names_made
 from tests.exercises.proof.notebook import points, run
 
 ID_CELL = "learner-id"
-#: The seeds of the other inputs that tell a survivor from an equivalent mutant.
+#: The seeds of the further inputs that distinguish survivors from equivalent mutants.
 SEEDS = range(10)
-#: Whose numbers a mutant is run on; it is killed when it loses a point with any of them.
+#: A mutant is run with the numbers of each; it is killed if it loses a point with any of them.
 LEARNERS = ("ada", *(f"learner {seed}" for seed in SEEDS))
-#: By how much inputs are made larger to see what overflows.
+#: Factor by which inputs are enlarged to reveal overflow.
 LARGE = 400.0
-#: Seconds of computing after which a mutant counts as endless. No answer takes a tenth of it.
+#: Seconds of CPU time after which a mutant counts as endless. Answers take less than a tenth.
 PATIENCE = 4.0
 
 FUNCTIONS = ("call", "estimate", "drawing")
@@ -54,7 +54,7 @@ FUNCTIONS = ("call", "estimate", "drawing")
 
 @dataclass(frozen=True)
 class Look:
-    """One time that a check looked at an answer."""
+    """One inspection of an answer by a check."""
 
     cell: str  #: the test cell
     name: str
@@ -65,7 +65,7 @@ class Look:
 
 @dataclass
 class Outcome:
-    """What became of the mutants of one assignment, by the name of cell and mutant."""
+    """The results of the mutants of one assignment, by the names of cell and mutant."""
 
     killed: list[str] = field(default_factory=list)
     equivalent: list[str] = field(default_factory=list)
@@ -73,31 +73,31 @@ class Outcome:
 
     @property
     def share(self) -> float:
-        """The survivors as a share of all mutants that are not equivalent."""
+        """The share of survivors among the mutants that are not equivalent."""
         wrong = len(self.killed) + len(self.survivors)
         return len(self.survivors) / wrong if wrong else 0.0
 
 
 class Endless(BaseException):
-    """Raised in a mutant that computes for too long. Nothing on the way catches it."""
+    """Raised in a mutant that computes too long; `except Exception` does not catch it."""
 
 
 class PointLost(BaseException):
-    """Raised at the first check that fails: its part is lost, whatever the others say."""
+    """Raised at the first failing check: its part is lost, whatever the other checks report."""
 
 
 def judge(
     cells: list[Any], first_run: Callable[[Answer, Mutant], bool] | None = None
 ) -> Outcome:
-    """Judge every mutant of every answer of a notebook.
+    """Classify every mutant of every answer of a notebook.
 
     Parameters
     ----------
     cells : list
         The instructor's notebook.
     first_run : callable, optional
-        Runs a mutant in the answer's first trial, for what else is to be learnt of that, and
-        returns whether it loses a point there. No mutant is run in that trial again.
+        Runs a mutant in the answer's first trial and returns whether it loses a point there. It
+        may record more about that run. No mutant is run in that trial again.
     """
     outcome = Outcome()
     with _quietly(), numbers_drawn_once():
@@ -119,7 +119,7 @@ def judge(
 
 
 class Answer:
-    """One answer cell, with what is needed to judge changes of it.
+    """One answer cell, with the data needed to classify its mutants.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class Answer:
     cell
         The answer cell in it.
     looks : list of Look
-        Every look of a check at an answer, under several seeds and for several learners.
+        All inspections of answers by checks, with several seeds and for several learners.
     """
 
     def __init__(self, cells: list[Any], cell: Any, looks: list[Look]) -> None:
@@ -155,14 +155,14 @@ class Answer:
                 yield trial, answers
 
     def kills(self, source: str, *, after: int = 0) -> bool:
-        """Say whether any test cell takes a point for this source in place of the answer.
+        """Tell whether any test cell loses a point if this source replaces the answer.
 
         Parameters
         ----------
         source : str
             The changed answer.
         after : int
-            How many runs it is known to have survived.
+            Number of runs that it is already known to survive.
         """
         for trial, answers in itertools.islice(self.runs_of(source), after, None):
             try:
@@ -175,7 +175,7 @@ class Answer:
         return False
 
     def is_equivalent(self, source: str) -> bool:
-        """Say whether this source gives what the reference gives, on all that is asked."""
+        """Tell whether this source gives the reference's results for all inputs."""
         for learner in self.learners:
             right = self._results(learner, self.cell.source)
             try:
@@ -188,7 +188,7 @@ class Answer:
         return True
 
     def _results(self, learner: str, source: str) -> list[Any]:
-        """Return all that is looked at, and what the functions give on all inputs."""
+        """Return all inspected values, and the functions' results for all inputs."""
         key = f"{learner}: {source}"
         if key in self._right:
             return self._right[key]
@@ -205,10 +205,10 @@ class Answer:
         return results
 
     def _asked(self, names: dict[str, Any], looks: list[Look]) -> Iterator[Any]:
-        """Call the functions on everything that is known to be asked of them."""
+        """Yield the functions' results for all known inputs."""
         for name, args in _inputs(looks):
             observation = observe(names.get(name), args, own_work=False)
-            # What the right function cannot take either says nothing.
+            # An input for which even the right function fails is not informative.
             yield observation.problem or observation.returned
         experiments = [look for look in looks if look.method == "estimate"]
         for look in {repr((look.name, look.args)): look for look in experiments}.values():
@@ -217,7 +217,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Estimated:
-    """Whether a function estimates what it should, as well as an experiment can tell."""
+    """Whether a function's estimates agree with the target, within the experiment's error."""
 
     close: bool
     problem: str = ""
@@ -235,13 +235,13 @@ class Estimated:
             off = abs(float(np.mean(found)) - right)
         except (TypeError, ValueError):
             return cls(False, "no numbers")
-        # The mean of several experiments tells more than the check, which sees two.
+        # The mean of several experiments is more precise than the check, which uses two.
         noise = look.options["standard_error"] / np.sqrt(len(SEEDS))
         return cls(bool(off < STANDARD_ERRORS * noise) and len(set(map(float, found))) > 1)
 
 
 def looks_at(cells: list[Any]) -> list[Look]:
-    """Run the notebook under other seeds and note every look at an answer."""
+    """Run the notebook with other seeds and record every inspection of an answer."""
     looks: list[Look] = []
 
     def note(cell: str, event: Event) -> None:
@@ -255,7 +255,7 @@ def looks_at(cells: list[Any]) -> list[Look]:
 
 
 def _inputs(looks: list[Look]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Return what functions are called with: once each, and the examples of their targets."""
+    """Yield the distinct arguments of functions, and the examples of their targets."""
     seen = set()
     for look in looks:
         inputs = [look.args] if look.method in ("call", "drawing") else []
@@ -270,7 +270,7 @@ def _inputs(looks: list[Look]) -> Iterator[tuple[str, tuple[Any, ...]]]:
 
 
 def _large(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return arguments whose real numbers are far apart: what overflows, overflows here."""
+    """Return the arguments with enlarged real numbers, for which unstable code overflows."""
     return tuple(
         LARGE * arg if isinstance(arg, np.ndarray) and arg.dtype.kind == "f" else arg
         for arg in args
@@ -278,7 +278,7 @@ def _large(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _same(got: Any, right: Any) -> bool:
-    """Say whether two results are the same, within the tolerance for float64."""
+    """Tell whether two results are equal within the tolerance for float64."""
     if isinstance(right, Drawing):
         return isinstance(got, Drawing) and _same_drawing(got, right)
     if isinstance(right, (str, Estimated)) or right is None:
@@ -287,12 +287,12 @@ def _same(got: Any, right: Any) -> bool:
     if expected.dtype.kind not in "biuf":
         return repr(got) == repr(right)
     if expected.dtype.kind == "f" and np.isnan(expected).any():
-        return True  # the reference cannot do it either, so it says nothing
+        return True  # not informative, because the reference fails too
     return not difference(got, expected, tolerance_for(expected, expected))
 
 
 def _same_drawing(got: Drawing, right: Drawing) -> bool:
-    """Compare what checks can look at: named lines, images, scales, whether axes are labelled."""
+    """Compare what checks can inspect: named lines, images, scales, presence of axis labels."""
 
     def form(drawing: Drawing) -> tuple[Any, ...]:
         labelled = bool(drawing.x_label.strip()), bool(drawing.y_label.strip())
@@ -311,7 +311,7 @@ def _same_drawing(got: Drawing, right: Drawing) -> bool:
 
 @contextlib.contextmanager
 def patience() -> Iterator[None]:
-    """Stop what computes for too long."""
+    """Raise `Endless` in code that computes for more than `PATIENCE` seconds."""
 
     def stop(*_: Any) -> None:
         raise Endless
@@ -331,13 +331,13 @@ def _stop_at_a_failure(cell: str, event: Event) -> None:
 
 
 def _without_diagnoses() -> contextlib.AbstractContextManager[Any]:
-    """Leave out what takes the time and has no say in points: naming the mistake."""
+    """Skip the diagnosis of mistakes, which is slow and does not affect points."""
     return mock.patch.object(Diagnosis, "failed", return_value=None)
 
 
 @contextlib.contextmanager
 def _quietly() -> Iterator[None]:
-    """Hear no warnings of mutants that divide by zero, or draw it."""
+    """Suppress the warnings of mutants that divide by zero or draw infinities."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
@@ -345,7 +345,7 @@ def _quietly() -> Iterator[None]:
 
 @contextlib.contextmanager
 def numbers_drawn_once() -> Iterator[None]:
-    """Draw each learner's numbers once: they depend on nothing but the id."""
+    """Cache each learner's numbers, which depend only on the id."""
     modules = [
         importlib.import_module(f"{personal.__name__}.{module.name}")
         for module in pkgutil.iter_modules(personal.__path__)

@@ -1,4 +1,4 @@
-"""Small changes of a reference answer lose points, and the tests of that can fail."""
+"""Mutants of the reference answers lose points, and the tests of mutants can fail."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from tests.exercises.mutation.mutants import mutants
 from tests.exercises.mutation.survival import judge
 
-#: The largest share of wrong mutants that may keep full marks, each with an argument.
+#: Maximum share of wrong mutants that may keep full marks, each with a reason.
 ACCEPTED = 0.02
 
 
 class TestAssignments:
-    def test_no_mutant_survives_without_an_argument(self, proof, tried):
+    def test_no_mutant_survives_without_a_reason(self, proof, tried):
         outcome, _ = tried
         found = "\n".join(f"{name} (line {m.line})" for name, m in outcome.survivors.items())
         assert outcome.survivors.keys() == proof.survivors.keys(), (
@@ -23,7 +23,7 @@ class TestAssignments:
         assert outcome.share <= ACCEPTED, f"{outcome.share:.1%} of the wrong mutants survive."
         assert len(outcome.killed) > 10 * proof.tasks
 
-    def test_arguments_are_sentences(self, proof):
+    def test_reasons_are_sentences(self, proof):
         assert all(len(reason.split()) > 3 for reason in proof.survivors.values())
 
 
@@ -97,22 +97,22 @@ class TestMutants:
             ("for i in range(n):\n    a[i] = i", {"for i in range(1, n):", "without a[i] = i"}),
         ],
     )
-    def test_holds_the_slip(self, source, changed):
+    def test_contains_the_slip(self, source, changed):
         assert changed <= {mutant.name for mutant in mutants(source)}
 
-    def test_each_is_another_program(self):
+    def test_mutants_are_distinct_programs(self):
         sources = [mutant.source for mutant in mutants(SMALL)]
         assert len({SMALL, *sources}) == len(sources) + 1
         for source in sources:
             compile(source, "mutant", "exec")
         assert mutants(SMALL) == mutants(SMALL)
 
-    def test_docstrings_and_comments_are_no_part_of_it(self):
+    def test_docstrings_and_comments_are_ignored(self):
         assert mutants('"""Half of 1 + 1."""\n# 1 + 1') == []
 
 
 def notebook(answer: str, checks: str):
-    """A notebook with one answer and one test cell."""
+    """Return a notebook with one answer and one test cell."""
     tests = (
         "import numpy as np\nfrom attn_lib.course.checks import Checks\ncheck = Checks(globals())\n"
         f"check.part('all', points=1)\n{checks}\ncheck.finish()"
@@ -134,30 +134,30 @@ RANGE = "def score_range(d_k):\n    return 2 * d_k**0.5"
 
 
 class TestJudging:
-    def test_a_weak_check_lets_mutants_survive(self):
-        # At width 4 the range is 4: 2·√4, but also 2 + √4, 4·1, and so on.
+    def test_mutants_survive_a_weak_check(self):
+        # At width 4 the range is 4, which is 2·√4 but also 2 + √4, 4·1 and so on.
         outcome = judge(notebook(RANGE, "check.call('score_range', 4, target='score_range')"))
         assert "answer: return 2 + d_k ** 0.5" in outcome.survivors
         assert outcome.share > 0.05
 
-    def test_a_strong_check_kills_them(self):
+    def test_a_strong_check_kills_all_mutants(self):
         checks = "check.call('score_range', 64, target='score_range')"
         outcome = judge(notebook(RANGE, checks))
         assert outcome.survivors == {}
         assert "answer: return 2 + d_k ** 0.5" in outcome.killed
 
-    def test_another_way_of_writing_it_is_equivalent(self):
+    def test_a_different_spelling_is_equivalent(self):
         answer = "def softmax(s):\n    e = np.exp(s - s.max())\n    return e / e.sum()"
         checks = "check.call('softmax', check.rng(1).normal(size=5), target='softmax')"
         with_numpy = f"import numpy as np\n{answer}"
         outcome = judge(notebook(with_numpy, checks))
         assert "answer: e = -np.exp(s - s.max())" in outcome.equivalent
-        # One axis only, and never a large score: the check sees neither, the examples do.
+        # Wrong for other axes and for large scores. The check tests neither, the examples do.
         assert "answer: e = np.exp(s)" in outcome.survivors
 
     def test_a_changed_argument_is_wrong(self):
         answer = "def softmax(s):\n    e = s - s.max()\n    return np.exp(e) / np.exp(e).sum()"
-        # What is subtracted from zeros in place changes nothing there; elsewhere it does.
+        # Subtracting in place changes nothing if the argument is zero, but does otherwise.
         checks = "check.call('softmax', np.zeros(3), target='softmax')"
         outcome = judge(notebook(f"import numpy as np\n{answer}", checks))
         assert "answer: s -= s.max(); e = s" in outcome.survivors
@@ -169,6 +169,6 @@ class TestJudging:
         outcome = judge(notebook(answer, "check.call('score_range', 64, target='score_range')"))
         assert "answer: without n += 1" in outcome.killed
 
-    def test_an_answer_that_nothing_looks_at_is_told(self):
+    def test_an_answer_without_checks_is_reported(self):
         with pytest.raises(ValueError, match="answer: expected a check of one of its names"):
             judge(notebook("other = 1", "check.call('score_range', 64, target='score_range')"))

@@ -1,4 +1,4 @@
-"""A cause that is named explains all that was asked, so no learner is sent astray."""
+"""A named cause explains all results of an answer, so that no learner is misled."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ one_hot_rows = (tempered_softmax(S, 1).max(axis=-1) > 0.99).sum()
 
 
 class TestCauses:
-    def test_no_mutant_is_told_a_cause_that_another_call_contradicts(self, tried):
+    def test_no_named_cause_is_contradicted_by_another_call(self, tried):
         _, misnamed = tried
         assert misnamed == []
 
     @pytest.mark.parametrize("wrong", UNEXPLAINED)
-    def test_what_is_not_in_the_catalogue_gets_no_cause(self, root, wrong):
+    def test_mistakes_outside_the_catalogue_get_no_cause(self, root, wrong):
         assignment, cell, answer = UNEXPLAINED[wrong]
         source, released = (
             read(root / room / assignment / f"{assignment}.ipynb")
@@ -110,14 +110,14 @@ class TestCauses:
         assert "not yet" in graded.reports[tests]
         assert graded.mistakes(tests) == at_home.mistakes(tests) == []
 
-    def test_scores_divided_by_the_width_are_no_mistake_of_the_function(self, root):
+    def test_dividing_scores_by_the_width_gets_no_cause(self, root):
         cells = read(root / "solutions" / "softmax-saturation" / "softmax-saturation.ipynb")
         for learner in LEARNERS:
             result = run(cells, {ID_CELL: f"learner_id = {learner!r}", "sharp": SHARP})
             assert "scaled: expected 0." in result.reports["sharp-tests"]
             assert result.mistakes("sharp-tests") == []
 
-    def test_a_function_of_another_task_is_what_is_told(self, root):
+    def test_a_mistake_in_a_function_is_named_in_tasks_that_use_it(self, root):
         cells = read(root / "solutions" / "masking" / "masking.ipynb")
         result = run(cells, {"softmax": masking.SLIPS["the mask forgotten"].answer})
         assert result.mistakes("softmax-tests") == ["mask-not-used"]
@@ -132,12 +132,12 @@ def of(got, args, named=None):
 
 
 class TestContradictions:
-    def test_a_mistake_that_gives_all_answers_is_none(self):
+    def test_a_mistake_that_explains_all_answers_is_not_contradicted(self):
         told = [of(8.0, 64, "range-of-one-sd"), of(5.0, 25)]
         assert contradicted(told, []) == set()
 
     @pytest.mark.parametrize("other", [10.0, 6.0, np.nan, "5"], ids=repr)
-    def test_another_call_that_does_not_fit_is_one(self, other):
-        """Whether it is right, wrong in another way, or no number."""
+    def test_a_call_that_does_not_fit_contradicts_the_cause(self, other):
+        """The other result may be right, wrong in another way, or not a number."""
         told, others = [of(8.0, 64, "range-of-one-sd")], [of(other, 25)]
         assert contradicted(others, told) == {("bound", "range-of-one-sd")}

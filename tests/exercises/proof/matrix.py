@@ -1,7 +1,7 @@
-"""The proof matrix: every catalogued mistake put in place of every answer it can be in.
+"""The proof matrix: every catalogued mistake inserted into every answer that can contain it.
 
 python -m tests.exercises.proof.matrix            # print it
-python -m tests.exercises.proof.matrix --write    # and put it into book/assets/proof-matrix.csv
+python -m tests.exercises.proof.matrix --write    # and write it to book/assets/proof-matrix.csv
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ LEARNER = "ada"
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one mistake in one answer."""
+    """The result of one mistake in one answer."""
 
     assignment: str
     task: str
     answer: str
     mistake: str
-    lost: float  #: points of the task's own tests
+    lost: float  #: points lost in the tests of the task itself
     of: float
-    named: str  #: the mistake the report names
+    named: str  #: the mistake that the report names
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A mistake, the answer it is put in place of, and the checks that look at that answer."""
+    """A mistake, the answer that it replaces, and the checks of that answer."""
 
     mistake: Mistake
     wrong: Callable[..., Any]
@@ -59,11 +59,11 @@ class Trial:
 
     @property
     def parts(self) -> set[int]:
-        """The parts that should be lost."""
+        """The parts that must be lost."""
         return {look.part for look in self.looks if look.tells_apart(self.wrong)}
 
     def is_like(self, other: Callable[..., Any]) -> bool:
-        """Say whether another function gives the same to all that is asked."""
+        """Tell whether another function gives the same results in all comparisons."""
         for look in self.looks:
             mine, theirs = look.answer(self.wrong), look.answer(other)
             if mine is None or theirs is None or mine.shape != theirs.shape:
@@ -74,7 +74,7 @@ class Trial:
         return True
 
     def replacement(self) -> Any:
-        """Return what to call by the answer's name."""
+        """Return the object that replaces the answer under its name."""
         kind = self.looks[0].kind
         if kind == "value":
             return self._typed()
@@ -120,7 +120,7 @@ class Trial:
 
 
 def trials(recording: Recording) -> Iterator[Trial]:
-    """Return every mistake that any answer can hold, with the checks that look at it."""
+    """Yield every mistake that an answer can contain, with the checks of that answer."""
     groups: dict[tuple[str, str, str, str], list[Comparison]] = {}
     for look in recording.comparisons:
         groups.setdefault((look.cell, look.name, look.label, look.target), []).append(look)
@@ -133,22 +133,22 @@ def trials(recording: Recording) -> Iterator[Trial]:
 def try_out(
     trial: Trial, proof: Proof, cells: list[Any], recording: Recording, answers: dict[str, str]
 ) -> Run:
-    """Run the notebook with the mistake in it, written by the learner.
+    """Run the notebook with the mistake in it, as if the learner had written it.
 
-    Drawing takes long, so cells that look at drawings are left out where no drawing depends on
-    the mistake.
+    Drawing is slow, so test cells that check drawings are skipped if no drawing depends on the
+    mistake.
     """
     home = recording.homes[trial.name]
     drawings = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     affected = {trial.cell, *(cell for cell, homes in proof.builds_on.items() if home in homes)}
-    # Its code stands in attn_lib; a learner's would not.
+    # The code of a mistake is in attn_lib, unlike a learner's code.
     with mock.patch.object(observation, "holds_answers", return_value=False):
         put = {home: {trial.name: trial.replacement()}}
         return run(cells, answers, put=put, without=drawings - affected)
 
 
 def row_of(proof: Proof, trial: Trial, recording: Recording, result: Run) -> Row:
-    """Return what became of a mistake that was tried out."""
+    """Return the row of a mistake that was tried out."""
     full = recording.result.scores[trial.cell]
     return Row(
         proof.assignment,
@@ -162,19 +162,19 @@ def row_of(proof: Proof, trial: Trial, recording: Recording, result: Run) -> Row
 
 
 def rows(proof: Proof) -> list[Row]:
-    """Return what became of every mistake that shows in one assignment."""
+    """Return the rows of all mistakes that show in one assignment."""
     cells = read(ROOT / "solutions" / proof.assignment / f"{proof.assignment}.ipynb")
     answers = {"learner-id": f"learner_id = {LEARNER!r}"}
     recording = record(cells, answers)
     return [
         row_of(proof, trial, recording, try_out(trial, proof, cells, recording, answers))
         for trial in trials(recording)
-        if trial.parts  # the others are argued in the proof
+        if trial.parts  # for the others, the proof gives a reason
     ]
 
 
 def as_csv(found: list[Row]) -> str:
-    """Return rows as the table in the book holds them."""
+    """Return rows in the format of the table in the book."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Row))

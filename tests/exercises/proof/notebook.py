@@ -21,13 +21,13 @@ from attn_lib.course.checks import ChecksFailed, Part, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished
 
-#: Takes what the checks of a test cell do, after the cell's id.
+#: A function of a test cell's id and an event of its checks.
 Listener = Callable[[str, Event], object]
 
 
 @dataclass
 class Run:
-    """What the test cells of a notebook said."""
+    """The results of a notebook's test cells."""
 
     scores: dict[str, float] = field(default_factory=dict)
     reports: dict[str, str] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Run:
         return sum(self.scores.values())
 
     def lost(self, points: dict[str, float]) -> dict[str, float]:
-        """Return the points lost by cell, without the cells that lost none."""
+        """Return the lost points by cell, for cells that lost any."""
         return {
             cell: points[cell] - score
             for cell, score in self.scores.items()
@@ -46,14 +46,14 @@ class Run:
         }
 
     def mistakes(self, cell: str) -> list[str]:
-        """Return the mistakes that a test cell named, each once."""
+        """Return the mistakes that a test cell named, without repetitions."""
         named = (mistake for part in self.parts[cell] for mistake in part.mistakes)
         return list(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)
 class Wrap:
-    """What to put in place of the reference, made from it."""
+    """A function that makes a replacement of the reference from the reference."""
 
     wrap: Callable[[Any], Any]
 
@@ -72,7 +72,7 @@ def points(cells: list[Any]) -> dict[str, float]:
 
 
 def secret_lines(cells: list[Any]) -> set[str]:
-    """Return the lines that stand in solutions and hidden tests and nowhere else."""
+    """Return the lines that occur only in solutions and hidden tests."""
     region = re.compile(r"### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)### END", re.DOTALL)
     secret = {
         line.strip()
@@ -101,23 +101,23 @@ def run(
     cells : list
         The notebook's cells.
     answers : dict, optional
-        Sources to run in place of those of the solution cells.
+        Sources to run instead of those of the solution cells.
     seed : int, optional
-        For other hidden inputs, as the judge sets it.
+        Seed for other hidden inputs, set as by the judge.
     execution : str
-        What nbgrader sets NBGRADER_EXECUTION to. Errors in solution cells are passed over, as
-        it does; an error in a test cell that is not a report of checks is raised.
+        Value of NBGRADER_EXECUTION. As in nbgrader, errors in solution cells are ignored. An
+        error in a test cell is raised unless it is a report of checks.
     put : dict, optional
-        By cell, what a name stands for after the cell has run.
+        By cell, the names to redefine after the cell has run, with their values.
     without : collection of str
-        Test cells to leave out.
+        Test cells to skip.
     listener : callable
-        Is told of all that the checks of the test cells do. What it raises ends the run.
+        Called with all events of the checks in test cells. An exception in it ends the run.
     """
     answers, put = answers or {}, put or {}
     names: dict[str, Any] = {"__name__": "__main__"}
     result = Run()
-    # A notebook may set print options; they are those of this process.
+    # A notebook may set NumPy's print options, which are global in this process.
     settings = {"NBGRADER_EXECUTION": execution}
     if seed is not None:
         settings[SEED] = str(seed)
@@ -133,14 +133,14 @@ def run(
                     exec(compile(source, f"<{cell.id}>", "exec"), names)
                 for name, value in put.get(cell.id, {}).items():
                     names[name] = value.wrap(names[name]) if isinstance(value, Wrap) else value
-    plt.close("all")  # a kernel does so when it shows them
+    plt.close("all")  # a kernel closes figures when it shows them
     return result
 
 
 def _run_tests(
     cell_id: str, source: str, names: dict[str, Any], result: Run, listener: Listener
 ) -> None:
-    """Run a test cell; its score is the value of its last expression, as for nbgrader."""
+    """Run a test cell; as in nbgrader, its score is the value of its last expression."""
 
     def hear(event: Event) -> None:
         if isinstance(event, Finished):

@@ -1,4 +1,4 @@
-"""What an assignment has to prove of itself beside what holds for all of them."""
+"""The data that the proof of an assignment needs in addition to its notebook."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ Answers = Mapping[str, str]  # source by the id of the answer cell
 
 @dataclass(frozen=True)
 class Slip:
-    """A wrong line that is not in the catalogue, what it costs and what is told."""
+    """A wrong answer that is not in the catalogue, its cost and a piece of its report."""
 
     cell: str
     answer: str
     cost: Mapping[str, float]  #: points lost by test cell
-    told: str  #: a piece of the report of the cell's own tests
-    adds: bool = False  #: the answer stands behind the right one in place of replacing it
+    told: str  #: a piece of the report of the cell's tests
+    adds: bool = False  #: whether the answer is appended to the right one instead of replacing it
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is particular to one assignment."""
+    """The proof data of one assignment."""
 
     assignment: str
     tasks: int
-    points: float  #: with the ones a person gives
-    right: Mapping[str, Answers]  #: by style; cells left out keep the reference answer
+    points: float  #: including those that are graded by hand
+    right: Mapping[str, Answers]  #: by style; cells that are not listed keep the reference answer
     slips: Mapping[str, Slip]
-    #: What the Python block in a cell's text has to define.
+    #: The names that the Python block in a text cell must define, with their values.
     value_examples: Mapping[str, Callable[[], Mapping[str, Any]]] = field(default_factory=dict)
     #: Every number with a decimal point in a model answer.
     model_numbers: Mapping[str, Callable[[], list[str]]] = field(default_factory=dict)
-    #: Answer cells whose functions the answers to a test cell call.
+    #: By test cell, the other answer cells whose functions its answers call.
     builds_on: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Mistakes that cannot show, and why: by id, or by test cell and id, as in "a-tests/id".
+    #: Mistakes that cannot show, with reasons: by id, or by test cell and id, as in "a-tests/id".
     unseen: Mapping[str, str] = field(default_factory=dict)
-    #: Changes of a reference answer that no check sees, and why that is right.
+    #: Changes of a reference answer that no check detects, with the reason why that is right.
     survivors: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -1,4 +1,4 @@
-"""Watch which checks an assignment runs, to know what each wrong answer should cost."""
+"""Record the checks that an assignment runs, to know what each wrong answer must cost."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Comparison:
 
     cell: str  #: the test cell
     part: int
-    kind: str  #: the method of Checks
-    name: str  #: what the learner calls it
+    kind: str  #: the name of the method of Checks
+    name: str  #: the answer's name in the notebook
     target: str
-    args: tuple[Any, ...]  #: what a function was called with, before a seed
-    label: str  #: of the line, in a drawing
+    args: tuple[Any, ...]  #: arguments of the call, without a seed
+    label: str  #: label of the line, for a drawing
     row: int | None
     expected: Any
     compute: Callable[[Callable[..., Any]], Any]
     tolerance: tuple[float, float]
 
     def answer(self, function: Callable[..., Any]) -> Any:
-        """Return what another function in place of the target gives, or None if it raises."""
+        """Return the result of a function called like the target, or None if it raises."""
         with np.errstate(all="ignore"):
             try:
                 return np.asarray(self.compute(function))
@@ -41,12 +41,12 @@ class Comparison:
                 return None
 
     def can_hold(self, function: Callable[..., Any]) -> bool:
-        """Say whether a learner may give this answer: nobody types in NaN and nothing else."""
+        """Tell whether a learner could give this answer; nobody types in only NaN."""
         answer = self.answer(function)
         return answer is not None and (self.kind != "value" or bool(np.isfinite(answer).any()))
 
     def tells_apart(self, function: Callable[..., Any]) -> bool:
-        """Say whether this check sees the difference."""
+        """Tell whether this check detects the difference from the target."""
         answer = self.answer(function)
         if answer is None:  # a value that cannot be computed cannot be typed in either
             return self.kind != "value"
@@ -55,7 +55,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Choice:
-    """One question with letters."""
+    """One multiple-choice question."""
 
     cell: str
     part: int
@@ -67,16 +67,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Recording:
-    """What the test cells of a notebook looked at."""
+    """The comparisons and choices in the test cells of a notebook."""
 
     result: Run
     comparisons: list[Comparison]
     choices: list[Choice]
-    homes: dict[str, str]  #: the answer cell that defines a name
+    homes: dict[str, str]  #: the answer cell that defines each name
 
 
 def record(cells: list[Any], answers: dict[str, str] | None = None, **options: Any) -> Recording:
-    """Run a notebook and note every comparison with a target and every choice."""
+    """Run a notebook and record every comparison with a target and every choice."""
     comparisons: list[Comparison] = []
     choices: list[Choice] = []
     asked: list[Asked] = []

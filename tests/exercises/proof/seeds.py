@@ -1,4 +1,4 @@
-"""Run the reference answers on many hidden inputs: how often does right work fail?
+"""Run the reference answers on many hidden inputs and count false failures.
 
 python -m tests.exercises.proof.seeds                   # 1000 seeds of every assignment
 python -m tests.exercises.proof.seeds 50 masking quiz   # 50 seeds of two
@@ -17,7 +17,7 @@ from tests.exercises.proof.proof import proofs
 
 
 def failures(assignment: str, seed: int) -> str:
-    """Return what failed with this seed, which also draws a learner of its own."""
+    """Return the failures with this seed, which also determines the learner id."""
     cells = read(ROOT / "solutions" / assignment / f"{assignment}.ipynb")
     result = run(cells, {"learner-id": f'learner_id = "learner {seed}"'}, seed=seed)
     lost = result.lost(points(cells))

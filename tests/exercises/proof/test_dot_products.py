@@ -1,4 +1,4 @@
-"""What is particular to the assignment `dot-products`."""
+"""Tests that only the assignment `dot-products` needs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FUNCTION_CELLS = {
     "attention": "attention",
 }
 
-#: Right functions that belong to no module of attn_lib, for the wrong ones to build on.
+#: Right functions outside attn_lib that wrong answers may call.
 OWN_FUNCTIONS = """
 def score_matrix(q, k):
     return q @ np.swapaxes(k, -1, -2)
@@ -38,7 +38,7 @@ def softmax(scores, axis=-1):
 
 
 def as_answer(mistake) -> str:
-    """Return the mistake as a learner would have written it into the function's cell."""
+    """Return the source of a mistake as a learner would write it into the answer cell."""
     definition = ast.parse(textwrap.dedent(inspect.getsource(mistake.wrong))).body[0]
     definition.decorator_list = []
     inner = textwrap.indent(OWN_FUNCTIONS + "\n" + ast.unparse(definition), "    ")
@@ -60,7 +60,7 @@ def test_the_model_sentence_has_the_right_numbers(source):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_half_precision_is_accepted_where_it_can_hold_the_scores(seed, source, points):
+def test_half_precision_is_accepted_if_it_can_represent_the_scores(seed, source, points):
     names = {"score_matrix": "q, k", "softmax": "scores", "attention": "q, k, v"}
     answers = {}
     for name, cell in FUNCTION_CELLS.items():
@@ -70,7 +70,7 @@ def test_half_precision_is_accepted_where_it_can_hold_the_scores(seed, source, p
             f"{reference}\n\ndef {name}({names[name]}, exact={name}):\n    return exact({halves})"
         )
     result = run(source, answers, seed=seed)
-    # At 2000, float16 has no decimals left.
+    # Near 2000, float16 numbers have no decimals.
     assert result.lost(points) == {"softmax-tests": 1}, "\n".join(result.reports.values())
     assert result.parts["softmax-tests"][-1].title == "softmax of large scores"
     assert not result.parts["softmax-tests"][-1].passed
@@ -91,14 +91,14 @@ def test_numbers_typed_to_three_decimals_are_accepted(source, points):
 
 
 @pytest.mark.parametrize("letter", "ABCD")
-def test_the_letter_alone_earns_nothing(letter, source):
+def test_only_the_letter_earns_nothing(letter, source):
     guess = f"favourites = [0, 0, 0]\nshare = -1\nrest = 0.0\nmeaning = {letter!r}"
     for learner in range(20):
         answers = {"learner-id": f'learner_id = "{learner}"', "reading": guess}
         assert run(source, answers).scores["reading-tests"] == 0
 
 
-def test_the_example_typed_in_earns_nothing(source):
+def test_typing_in_the_example_earns_nothing(source):
     examples = {}
     for cell in ("shapes", "by-hand"):
         text = next(c.source for c in source if c.id == f"{cell}-question")
@@ -118,7 +118,7 @@ def test_the_example_typed_in_earns_nothing(source):
     ],
 )
 def test_without_an_id_the_personal_tasks_earn_nothing(answer, told, source):
-    """Even when the answers are right for the id that is taken in its place."""
+    """This holds even if the answers are right for the default id."""
     for task in ("shapes", "reading", "by-hand"):
         reference = next(cell.source for cell in source if cell.id == task)
         answers = {
@@ -160,10 +160,10 @@ def test_calling_attn_lib_earns_nothing(cell, answer, name, source):
 
 
 @pytest.mark.parametrize("mistake", catalogue("attention"), ids=lambda m: m.id)
-def test_half_precision_does_not_hide_it(mistake, source):
+def test_half_precision_does_not_hide_a_mistake(mistake, source):
     answer = as_answer(mistake) + (
         "\n\ndef attention(q, k, v, wrong=attention):\n    return wrong(q, k, v).astype(np.float16)"
     )
     score = run(source, {"attention": answer}).scores["attention-tests"]
-    # Rounding to two digits is near the precision of float16 itself.
+    # Rounding to two digits is close to the precision of float16.
     assert score == 0 or mistake.id == "weights-rounded-midway"

@@ -1,4 +1,4 @@
-"""The given cells of a notebook show in a kernel what its text says they show."""
+"""The given cells of a notebook run in a kernel and show the pictures that its text mentions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAWS = re.compile(r"\.(?:imshow|plot|subplots|figure)\(")
 
 
 def given(cells):
-    """Return the code cells that neither answer nor test anything."""
+    """Return the code cells that are neither answers nor tests."""
     return [
         cell
         for cell in cells
@@ -27,7 +27,7 @@ def given(cells):
 
 @pytest.fixture(scope="module")
 def executed(source):
-    """The cells after a run in a kernel with the right answers, without the tests."""
+    """The given cells after a run in a kernel with the right answers and without the tests."""
     cells = [copy.deepcopy(cell) for cell in source if not is_grade(cell)]
     notebook = nbformat.v4.new_notebook(cells=cells)
     return NotebookClient(notebook, kernel_name="python3", timeout=120).execute().cells
@@ -47,8 +47,8 @@ class TestGiven:
             assert [o.text for o in cell.outputs if o.get("name") == "stderr"] == [], cell.id
 
 
-def test_there_are_pictures_to_see(root):
-    """Else the test above would say nothing; the text of these cells speaks of them."""
+def test_some_given_cells_draw_pictures(root):
+    """Otherwise the test above could pass without checking any picture."""
     drawing = {}
     for name in proofs():
         cells = read(root / "solutions" / name / f"{name}.ipynb")

@@ -1,4 +1,4 @@
-"""The same marks from the judge, with the answers in the sandbox."""
+"""The judge, with the answers in its sandbox, gives the same marks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
 from grader.releasing.release import generate
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 LIMITS = Limits()
-LEARNER = "ada"  # whose answers stand in the instructor's notebooks
+LEARNER = "ada"  # the learner id in the instructor's notebooks
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What holds for the notebook of every assignment."""
+"""Rules for the notebook of every assignment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def markdown(cells):
 
 
 def numbers_in(text):
-    """Return the numbers of a list like "2, 5 and 7" or "4 to 7"."""
+    """Return the numbers in a text such as "2, 5 and 7" or "4 to 7"."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     return set(range(numbers[0], numbers[-1] + 1)) if " to " in text else set(numbers)
 
@@ -29,17 +29,17 @@ def python_blocks(text):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-def test_every_assignment_is_proved(root):
+def test_every_assignment_has_a_proof(root):
     assert set(proofs()) == {path.name for path in (root / "solutions").iterdir()}
     assert set(proofs()) == {path.name for path in (root / "exercises").iterdir()}
 
 
 class TestNotebook:
-    def test_parts_give_the_points_of_their_cell(self, recording, points):
+    def test_points_of_parts_sum_to_those_of_their_cell(self, recording, points):
         parts = recording.result.parts
         assert {cell: sum(part.points for part in parts[cell]) for cell in parts} == points
 
-    def test_points_and_minutes_of_the_overview_are_those_of_the_tasks(self, source, proof):
+    def test_the_overview_has_the_points_and_minutes_of_the_tasks(self, source, proof):
         overview = re.findall(r"^\| (\d+\. .*?) \| (\d+) \| (\d+) \|$", source[0].source, re.M)
         tasks = [match for cell in source for match in TASK.findall(cell.source)]
         assert overview == tasks
@@ -51,7 +51,7 @@ class TestNotebook:
         assert task_points == proof.points
         assert f"| together | {minutes} | {task_points} |" in source[0].source
 
-    def test_the_tasks_said_to_use_numbers_of_ones_own_do(self, source):
+    def test_tasks_said_to_use_personal_numbers_do(self, source):
         text = next(cell.source for cell in source if cell.id == "learner-id-task")
         said = numbers_in(re.search(r"Tasks (.*) use numbers of your own\.", text)[1])
         uses, by_hand, number = set(), set(), 0
@@ -60,11 +60,11 @@ class TestNotebook:
                 number = int(heading[1].partition(".")[0])
             if "check.learner_id()" in cell.source:
                 uses.add(number)
-            if is_grade(cell) and is_solution(cell):  # a person looks whether they are used
+            if is_grade(cell) and is_solution(cell):  # graded by hand, including the use of the numbers
                 by_hand.add(number)
         assert uses <= said <= uses | by_hand
 
-    def test_cell_ids_are_words_and_those_of_nbgrader(self, source):
+    def test_cell_ids_are_words_and_equal_nbgrader_ids(self, source):
         assert len({cell.id for cell in source}) == len(source)
         for cell in source:
             assert re.fullmatch(r"[a-z]+(-[a-z]+)*", cell.id)
@@ -77,14 +77,14 @@ class TestNotebook:
             assert cell.get("execution_count") is None
 
     def test_test_cells_import_what_they_use(self, source):
-        """With only the learner's answers around it, a test cell runs alone."""
+        """A test cell runs alone after the learner's answers."""
         answers = [cell for cell in source if not is_grade(cell)]
         for cell in source:
             if is_grade(cell) and cell.cell_type == "code":
                 alone = run([*answers, cell])
                 assert alone.score == cell.metadata.nbgrader.points, cell.id
 
-    def test_test_cells_draw_their_inputs_where_the_judge_can_seed_them(self, source):
+    def test_test_cells_draw_inputs_only_from_the_seeded_generator(self, source):
         numbers = []
         for cell in source:
             if is_grade(cell) and cell.cell_type == "code":
@@ -92,7 +92,7 @@ class TestNotebook:
                 numbers += re.findall(r"check\.rng\((\d+)\)", cell.source)
         assert len(numbers) == len(set(numbers))
 
-    def test_every_part_has_a_check_that_learners_do_not_see(self, source):
+    def test_every_part_has_a_hidden_check(self, source):
         for cell in source:
             if is_grade(cell) and cell.cell_type == "code":
                 for part in cell.source.split("check.part(")[1:]:
@@ -122,7 +122,7 @@ class TestNotebook:
         wanted = {cell: dict(example()) for cell, example in proof.value_examples.items()}
         assert found == wanted
 
-    def test_the_numbers_of_model_answers_are_right(self, source, proof):
+    def test_numbers_in_model_answers_are_right(self, source, proof):
         found = {
             cell.id: sorted(re.findall(r"\d+\.\d+", cell.source))
             for cell in source
@@ -133,13 +133,13 @@ class TestNotebook:
 
 
 class TestRelease:
-    def test_exercises_are_what_release_makes(self, root, proof, tmp_path):
+    def test_exercises_equal_a_new_release(self, root, proof, tmp_path):
         name = proof.assignment
         fresh = generate(name, tmp_path / "once").read_bytes()
         assert (root / "exercises" / name / f"{name}.ipynb").read_bytes() == fresh
         assert generate(name, tmp_path / "twice").read_bytes() == fresh
 
-    def test_nothing_but_the_notebook_is_released(self, root, proof):
+    def test_only_the_notebook_is_released(self, root, proof):
         for room in ("solutions", "exercises"):
             files = [
                 path.name
@@ -156,7 +156,7 @@ class TestRelease:
         assert "SOLUTION" not in text
         assert "HIDDEN" not in text
 
-    def test_answers_can_be_edited_and_nothing_else(self, released):
+    def test_only_answers_can_be_edited(self, released):
         for cell in released:
             if "nbgrader" in cell.metadata:
                 assert cell.metadata.get("editable", True) == is_solution(cell)

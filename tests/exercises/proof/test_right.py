@@ -1,4 +1,4 @@
-"""Right answers have full marks, however they are written and whatever the inputs are."""
+"""Right answers get full marks in any style and for any inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_it_passes_at_home_without_a_score(source, released, points):
     assert "not yet" not in "".join(result.reports.values())
 
 
-def test_every_answer_is_written_in_three_styles(source, proof):
+def test_every_answer_has_three_styles(source, proof):
     for cell in source:
         if is_solution(cell) and cell.cell_type == "code" and "def " in cell.source:
             answers = [right[cell.id] for right in proof.right.values() if cell.id in right]
@@ -56,7 +56,7 @@ def read_only(array):
 
 
 def every_other(array):
-    """The same numbers in every other place of a larger array."""
+    """Return the array as a strided view of a larger one."""
     spread = np.zeros(tuple(2 * size for size in array.shape), array.dtype)
     view = spread[tuple(slice(None, None, 2) for _ in array.shape)]
     view[...] = array
@@ -85,13 +85,13 @@ def as_list(result):
     return result.tolist() if isinstance(result, (np.ndarray, np.generic)) else result
 
 
-def test_lists_are_as_good_as_arrays(source, points, recording):
+def test_lists_are_accepted_like_arrays(source, points, recording):
     put = put_around(recording, lambda function: lambda *args: as_list(function(*args)))
     assert run(source, put=put).scores == points
 
 
 def put_around(recording, wrap):
-    """Put something around every function that is called by a check and stands alone."""
+    """Wrap every function that a check calls directly."""
     put: dict = {}
     for look in recording.comparisons:
         if look.kind == "call":

@@ -1,4 +1,4 @@
-"""The same marks from nbgrader as it comes, in the learner's kernel, and from its validator."""
+"""Stock nbgrader, which runs tests in the learner's kernel, and its validator give the same marks."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from nbgrader.validator import Validator
 from traitlets.config import Config
 
 from grader.gradebook import reading
-from grader.course import nbgrader_for, run_step
+from grader.course import nbgrader_for, do_step
 from grader.releasing.release import generate
 
-#: What nbgrader does where nbgrader_config.py does not name this course's judge.
+#: nbgrader's behaviour without this course's judge in nbgrader_config.py.
 STOCK = Config(
     {
         "Autograde": {
@@ -29,7 +29,7 @@ STOCK = Config(
 
 @pytest.fixture(scope="module")
 def submissions(root, proof, tmp_path_factory):
-    """A folder with two submissions: the stub, and the reference answers in it."""
+    """A folder with two submissions: the stub, and the stub with the reference answers."""
     folder = tmp_path_factory.mktemp("stock")
     name = proof.assignment
     db_url = reading.sqlite_url(folder)
@@ -47,7 +47,7 @@ def submissions(root, proof, tmp_path_factory):
 
 
 class TestStock:
-    def test_autograde_gives_the_stub_nothing_and_right_answers_all(self, submissions, proof):
+    def test_autograde_gives_the_stub_zero_and_right_answers_full_marks(self, submissions, proof):
         folder = submissions
         api = nbgrader_for(
             {
@@ -58,7 +58,7 @@ class TestStock:
             STOCK,
         )
         for student in ("stub", "right"):
-            run_step(api.autograde, proof.assignment, student)
+            do_step(api.autograde, proof.assignment, student)
         entries = reading.entries(reading.sqlite_url(folder), proof.assignment)
         by_hand = set(proof.model_numbers) | set(entries["right"].to_read)
         wanted = {c: p for c, p in entries["right"].points.items() if c not in by_hand}
@@ -68,7 +68,7 @@ class TestStock:
         assert set(entries["stub"].scores.values()) == {0.0}
 
     @pytest.mark.parametrize(("student", "passes"), [("stub", False), ("right", True)])
-    def test_validate_says_so_too(self, student, passes, submissions, proof):
+    def test_validate_agrees(self, student, passes, submissions, proof):
         name = proof.assignment
         path = submissions / "submitted" / student / name / f"{name}.ipynb"
         found = Validator().validate(str(path))

@@ -1,4 +1,4 @@
-"""Wrong answers lose exactly their points, and learners are told why."""
+"""Wrong answers lose exactly their points, and reports explain why."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestNothing:
             assert lost >= looked_at, (cell, result.reports[cell])
 
     def test_calling_attn_lib_earns_nothing(self, source, recording, proof, points):
-        """The answer of attn_lib by another name, wherever it is a function."""
+        """Every function answer is replaced by attn_lib's function under the answer's name."""
         from attn_lib.course.targets import TARGETS
 
         calls = {
@@ -76,7 +76,7 @@ class TestNothing:
 
 
 def part_of(result, cell, part):
-    """Say whether a part was lost."""
+    """Tell whether a part was lost."""
     return not result.parts[cell][part].passed
 
 
@@ -91,7 +91,7 @@ class TestMistakes:
             assert recording.result.scores == points
             for trial in trials(recording):
                 if trial.looks[0].kind != "value" and learner != LEARNERS[0]:
-                    continue  # a function meets the same inputs whoever wrote it
+                    continue  # inputs of functions do not depend on the learner
                 where = (trial.cell, trial.mistake.id)
                 tried.add(where)
                 told = f"{trial.mistake.id} in {trial.name} ({trial.cell}, {learner})"
@@ -126,11 +126,11 @@ class TestMistakes:
         of_assignment = [line for line in in_book if line.startswith(f"{proof.assignment},")]
         assert of_assignment == as_csv(rows).splitlines()[1:], "python -m tests.exercises.proof.matrix"
 
-    def test_the_table_in_the_book_is_of_these_assignments(self):
+    def test_the_table_in_the_book_has_all_assignments(self):
         with TABLE.open(encoding="utf-8", newline="") as file:
             assert {row["assignment"] for row in csv.DictReader(file)} == set(proofs())
 
-    def test_mistakes_that_cannot_show_are_argued(self, proof):
+    def test_mistakes_that_cannot_show_have_a_reason(self, proof):
         assert all(len(reason.split()) > 3 for reason in proof.unseen.values())
 
 
@@ -147,8 +147,8 @@ class TestChoices:
                 told = " ".join(result.reports[choice.cell].split())
                 assert f'"{letter}" is not right. {choice.because[letter]}' in told
 
-    def test_no_letter_alone_earns_points(self, source, recording, released, points):
-        """With nothing else filled in, guessing every letter earns nothing."""
+    def test_letters_without_other_answers_earn_nothing(self, source, recording, released, points):
+        """Guessing every letter without filling in anything else earns nothing."""
         stubs = {cell.id: cell.source for cell in released if is_solution(cell)}
         for letter in "ABCDEFGH":
             put: dict = {}
@@ -160,7 +160,7 @@ class TestChoices:
 
 class TestSlips:
     @pytest.mark.parametrize(("proof", "slip"), SLIPS, indirect=["proof"])
-    def test_it_costs_its_points_and_is_told(self, proof, slip, source, points):
+    def test_it_costs_its_points_and_is_explained(self, proof, slip, source, points):
         wrong = proof.slips[slip]
         reference = next(cell.source for cell in source if cell.id == wrong.cell)
         answer = f"{reference}\n{wrong.answer}" if wrong.adds else wrong.answer

@@ -1,4 +1,4 @@
-"""The commands that grade: what they print, write and return, with the real judge."""
+"""What the grading commands print, write and return, with the real judge."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_NOTEBOOKS = {
 
 @pytest.fixture
 def hand_in(tmp_path):
-    """Write a student's file below the folder `submitted`."""
+    """A function that writes a student's file below the folder `submitted`."""
 
     def write(student: str, content: bytes, name: str = NOTEBOOK) -> None:
         path = tmp_path / "submitted" / student / ASSIGNMENT / name
@@ -46,7 +46,7 @@ def hand_in(tmp_path):
 
 @pytest.fixture
 def run(tmp_path, capsys):
-    """Run a command on the folder and return its exit status and what it printed."""
+    """A function that runs a command on the folder and returns its exit status and outputs."""
 
     def main(command: str, *arguments: str) -> tuple[int, str, str]:
         where = ["--into", str(tmp_path)]
@@ -65,7 +65,7 @@ def grades(folder: Path) -> dict[str, dict[str, str]]:
 
 
 def test_from_grading_to_the_report(hand_in, run, tmp_path):
-    """Stubs, good for nothing, and files that are no notebooks, in plain words."""
+    """Stubs get no points, and files that are not notebooks get a plain reason."""
     for student, content in NO_NOTEBOOKS.items():
         hand_in(student, content)
     hand_in("ada", STUB)
@@ -78,7 +78,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
 
     assert (status, err) == (1, "")
     assert "Error" not in out
-    assert "bo: Found 'Dot Products (1).ipynb', taken for dot-products.ipynb." in out
+    assert "bo: 'Dot Products (1).ipynb' was used in place of dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
     assert "7 could not be graded." in out
     lines = grades(tmp_path)
@@ -90,7 +90,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
-    assert "taken for dot-products.ipynb" in page.read_text(encoding="utf-8")
+    assert "was used in place of dot-products.ipynb" in page.read_text(encoding="utf-8")
 
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
@@ -110,7 +110,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
 
 
-def test_a_file_that_is_no_notebook_leaves_nothing_of_an_earlier_grading(hand_in, run, tmp_path):
+def test_an_invalid_file_removes_the_earlier_grade(hand_in, run, tmp_path):
     hand_in("dora", STUB)
     assert run("grade")[0] == 0
     other = tmp_path / "feedback" / "dora" / "another" / "x.html"
@@ -124,8 +124,8 @@ def test_a_file_that_is_no_notebook_leaves_nothing_of_an_earlier_grading(hand_in
     assert [path.name for path in (tmp_path / "feedback" / "dora").iterdir()] == ["another"]
 
 
-def test_a_fault_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_path, monkeypatch):
-    """One misspelled name, which every submission meets."""
+def test_an_error_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_path, monkeypatch):
+    """The test has one misspelled name, so it fails for every submission."""
     for student in ("ada", "bo"):
         hand_in(student, STUB)
     assert run("grade")[0] == 0
@@ -134,7 +134,7 @@ def test_a_fault_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_pa
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
         book.db.commit()
-    assert run("grade")[0] == 0  # the page and grades.csv have the points
+    assert run("grade")[0] == 0  # so that the report and grades.csv have points
     kept = ("feedback", "autograded", "grades.csv", f"graded-{ASSIGNMENT}.jsonl")
     files = {path: path.read_bytes() for name in kept for path in files_in(tmp_path / name)}
     before = rows(reading.sqlite_url(tmp_path))
@@ -154,7 +154,7 @@ def test_a_fault_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_pa
     assert err.startswith(
         f"{ASSIGNMENT}: the test cell softmax-tests raised NameError: name 'checks' is not defined."
     )
-    assert f"Mend the cell in solutions/{ASSIGNMENT}/{NOTEBOOK}, then give the command" in err
+    assert f"Correct the cell in solutions/{ASSIGNMENT}/{NOTEBOOK}, then give the command" in err
     found = rows(reading.sqlite_url(tmp_path))
     assert {name: found[name] for name in found if name != "source cells"} == {
         name: before[name] for name in before if name != "source cells"
@@ -170,13 +170,13 @@ def files_in(path: Path) -> list[Path]:
     return [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
 
 
-def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, tmp_path):
+def test_manual_scores_are_in_feedback_and_export(hand_in, run, tmp_path):
     notebook = nbformat.reads(STUB.decode("utf-8"), as_version=4)
     next(cell for cell in notebook.cells if cell.id == "in-words").source = "Because."
     hand_in("ada", nbformat.writes(notebook).encode("utf-8"))
     assert run("autograde")[0] == 0
     assert not (tmp_path / "feedback").exists()
-    assert "\n1 has an answer that waits to be read: the points" in run("export")[1]
+    assert "\n1 has an answer that waits to be read, so the points" in run("export")[1]
     with Gradebook(reading.sqlite_url(tmp_path)) as book:
         grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
         assert grade.needs_manual_grade
@@ -189,7 +189,7 @@ def test_scores_that_a_person_entered_are_in_feedback_and_export(hand_in, run, t
     assert run("export")[1] == f"1 student in {tmp_path / 'grades.csv'}.\n"
 
 
-def test_the_gradebook_is_the_configurations_or_that_of_another_folder(tmp_path, monkeypatch):
+def test_the_gradebook_is_configured_or_in_the_given_folder(tmp_path, monkeypatch):
     elsewhere = configuration()
     elsewhere.CourseDirectory.db_url = "postgresql+psycopg://teacher@db/gradebook"
     monkeypatch.setattr(actions.course, "configuration", lambda: elsewhere)
@@ -202,7 +202,7 @@ def test_the_gradebook_is_the_configurations_or_that_of_another_folder(tmp_path,
     assert meant(ROOT, "sqlite:///mine.db") == "sqlite:///mine.db"
 
 
-def test_what_there_is_not_is_told(hand_in, run, tmp_path):
+def test_missing_files_are_reported(hand_in, run, tmp_path):
     status, out, err = run("autograde")
     assert (status, out) == (2, "")
     assert err == f"expected a folder of submissions, found no {tmp_path / 'submitted'}.\n"
@@ -220,10 +220,10 @@ def test_what_there_is_not_is_told(hand_in, run, tmp_path):
     with journal.Journal(journal.path_in(tmp_path, ASSIGNMENT)):
         status, out, err = run("autograde")
     assert (status, out) == (2, "")
-    assert "found another run" in err
+    assert "expected no other run" in err
 
 
-def test_without_a_sandbox_nothing_is_graded_and_it_says_how_to_get_one(hand_in, tmp_path):
+def test_without_a_sandbox_nothing_is_graded_and_help_is_given(hand_in, tmp_path):
     hand_in("ada", STUB)
     command = [sys.executable, "-m", "grader", "autograde", ASSIGNMENT, "--into", str(tmp_path)]
     done = subprocess.run(
@@ -242,7 +242,7 @@ def test_without_a_sandbox_nothing_is_graded_and_it_says_how_to_get_one(hand_in,
     assert list(journal.read(journal.path_in(tmp_path, ASSIGNMENT))) == []
 
 
-def test_without_isolation_it_warns(hand_in, run):
+def test_a_run_without_isolation_prints_a_warning(hand_in, run):
     hand_in("ada", STUB)
     status, out, err = run("autograde", "--isolation", "none", "--workers", "1")
     assert status == 0
@@ -251,8 +251,8 @@ def test_without_isolation_it_warns(hand_in, run):
 
 
 @pytest.mark.parametrize("number", ["0", "-1"])
-def test_a_number_of_workers_is_positive(run, capsys, number):
+def test_the_number_of_workers_must_be_positive(run, capsys, number):
     with pytest.raises(SystemExit) as stop:
         run("autograde", "--workers", number)
     assert stop.value.code == 2
-    assert "expected a number from 1 on" in capsys.readouterr().err
+    assert f"expected a whole number of at least 1, got {number}" in capsys.readouterr().err

@@ -1,7 +1,7 @@
-"""What happens to honest notebooks on their way, and what has to become of each.
+"""Accidents that happen to honest notebooks, and the expected verdict on each.
 
-Every accident happens to the same notebook: `dot-products` with all answers right, 18 points
-and a text that waits for a person. `ACCIDENTS` is the table of what is expected.
+Every accident happens to the same notebook: `dot-products` with right answers, which has 18
+points and a text to grade by hand. `ACCIDENTS` is the table of accidents and expectations.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ Notebook = dict[str, Any]
 
 @dataclass(frozen=True)
 class Accident:
-    """One such notebook and what is expected of its grading."""
+    """An accident and the expected result of grading."""
 
-    happen: Callable[[Notebook], bytes | None]  #: changes the notebook, or returns a file
-    says: tuple[str, ...] = ()  #: a piece of each remark in turn; of the reason if it fails
-    fails: bool = False  #: whether there is nothing to grade
-    lost: Mapping[str, float] = field(default_factory=dict)  #: points by test cell
+    happen: Callable[[Notebook], bytes | None]  #: changes the notebook in place, or returns a file
+    says: tuple[str, ...] = ()  #: pieces of the remarks in order, or of the reason for a failure
+    fails: bool = False  #: whether it cannot be graded
+    lost: Mapping[str, float] = field(default_factory=dict)  #: lost points by test cell
     missing: tuple[str, ...] = ()  #: answers that were not handed in
 
     @property
     def status(self) -> str:
-        """The status of the verdict."""
+        """The expected status of the verdict."""
         if self.fails:
             return "failed"
         return "graded with remarks" if self.says else "graded"
 
     def file(self, notebook: Notebook) -> bytes:
-        """Return the file that is handed in for this notebook, which is not changed."""
+        """Return the submitted file after the accident; `notebook` itself is not changed."""
         notebook = copy.deepcopy(notebook)
         made = self.happen(notebook)
         return dumped(notebook) if made is None else made
@@ -56,7 +56,7 @@ ANSWERS = (
 
 
 def accident(*says: str, fails: bool = False, lost: str = "", missing: tuple[str, ...] = ()):
-    """Enter the function into the table; `lost` are the test cells that give nothing."""
+    """Enter the decorated function into the table; `lost` names test cells that give no points."""
 
     def enter(happen):
         name = happen.__name__.replace("_", " ")
@@ -88,7 +88,7 @@ def delete(notebook: Notebook, *cell_ids: str) -> None:
 
 
 def copy_behind(notebook: Notebook, cell_id: str, source: str | None = None, new_id: str = "c0"):
-    """Copy and paste a cell; editors give the copy an id of its own."""
+    """Copy a cell and insert the copy after it, with a new id, as editors do."""
     at = place(notebook, cell_id)
     other = copy.deepcopy(notebook["cells"][at]) | {"id": new_id}
     if source is not None:
@@ -107,7 +107,7 @@ def own_cell(source: str, cell_id: str = "b7d91c02") -> dict[str, Any]:
     }
 
 
-# --- Nothing that anybody has to be told of ---
+# --- Harmless changes that need no remark ---
 
 
 @accident()
@@ -212,7 +212,7 @@ def one_byte_broken(notebook):
     return dumped(notebook).replace("µ".encode(), b"\xff")
 
 
-@accident("Lines ended as on Windows")
+@accident("Windows line endings")
 def line_ends_of_windows(notebook):
     for c in notebook["cells"]:
         c["source"] = "".join(c["source"]).replace("\n", "\r\n")
@@ -225,12 +225,12 @@ def half_a_character(notebook):
     return json.dumps(notebook).encode("ascii")
 
 
-@accident("the file went on")
+@accident("more text after the end of the notebook")
 def something_behind_the_end(notebook):
     return dumped(notebook) + b'\n{"cells": []}'
 
 
-@accident("'source'; the last was read", lost="softmax-tests attention-tests")
+@accident("'source'; the last value was used", lost="softmax-tests attention-tests")
 def a_key_twice(notebook):
     text = json.dumps(cell(notebook, "softmax"), ensure_ascii=False)
     twice = text[:-1] + ', "source": "softmax = 0"}'
@@ -239,7 +239,7 @@ def a_key_twice(notebook):
     return ('{"nbformat": 4, "cells": [' + ",".join(cells) + "]}").encode()
 
 
-@accident("format of before 2015")
+@accident("format used before 2015")
 def the_format_of_2014(notebook):
     for c in notebook["cells"]:
         del c["id"]
@@ -251,14 +251,14 @@ def the_format_of_2014(notebook):
     notebook |= {"nbformat": 3, "worksheets": [{"cells": cells[:9]}, {"cells": cells[9:]}]}
 
 
-@accident("number 2 was no cell but nothing", "number 4 was no cell but a text")
+@accident("number 2 was not a cell but nothing", "number 4 was not a cell but a text")
 def cells_that_are_none(notebook):
     notebook["cells"].insert(1, None)
     notebook["cells"].insert(3, "softmax")
 
 
 @accident(
-    "number 11 had for its text a number; it was taken for empty.",
+    "number 11 had a number in place of its text; it was read as empty.",
     lost="softmax-tests attention-tests",
 )
 def a_number_for_a_text(notebook):
@@ -267,7 +267,7 @@ def a_number_for_a_text(notebook):
     cell(notebook, "softmax")["source"] = 7
 
 
-@accident("of no known kind")
+@accident("of an unknown type")
 def a_cell_of_an_unknown_kind(notebook):
     notebook["cells"].append({"cell_type": "sql", "id": "q", "metadata": {}, "source": "select"})
 
@@ -313,14 +313,14 @@ def a_python_file(notebook):
     return b"# %%\nimport numpy as np\n"
 
 
-@accident("a merge in Git", fails=True)
+@accident("of a Git merge", fails=True)
 def a_merge_that_was_not_finished(notebook):
     line = b' "nbformat": 4,'
     both = b"<<<<<<< HEAD\n" + line + b"\n=======\n" + line + b"\n>>>>>>> other\n"
     return dumped(notebook).replace(line, both)
 
 
-@accident("it holds a list", fails=True)
+@accident("it contains a list", fails=True)
 def a_list(notebook):
     return dumped(notebook["cells"])
 
@@ -350,7 +350,7 @@ def thousands_of_cells(notebook):
     notebook["cells"] = [own_cell("1") for _ in range(2000)]
 
 
-@accident("more than 20 MiB", fails=True)
+@accident("larger than 20 MiB", fails=True)
 def a_file_of_21_mib(notebook):
     return b" " * (21 * 2**20)
 
@@ -366,15 +366,15 @@ def commas_in_a_long_output(notebook):
     cell(notebook, "softmax")["outputs"] = [{"output_type": "stream", "text": text}]
 
 
-# --- Cells that are there twice, in pieces or not at all ---
+# --- Duplicated, split and missing cells ---
 
 
-@accident("The cell softmax stood there more than once; the one answer")
+@accident("The cell softmax occurred more than once, with one answer")
 def an_answer_copied(notebook):
     copy_behind(notebook, "softmax")
 
 
-@accident("The cell softmax stood there more than once; the one answer")
+@accident("The cell softmax occurred more than once, with one answer")
 def the_empty_cell_kept_behind_the_answer(notebook):
     stub = 'def softmax(scores):\n    """Return the shares of each row of scores, along the last '
     stub += 'axis."""\n    # YOUR CODE HERE\n    raise NotImplementedError()\n'
@@ -392,7 +392,7 @@ def a_right_answer_behind_a_wrong_one(notebook):
     cell(notebook, "softmax")["source"] = "def softmax(scores):\n    return scores"
 
 
-@accident("The cell reading stood there more than once, with different answers or in pieces")
+@accident("The cell reading occurred more than once, with different answers or in pieces")
 def an_answer_split_in_two_with_the_metadata_in_both(notebook):
     lines = "".join(cell(notebook, "reading")["source"]).split("\n")
     cell(notebook, "reading")["source"] = "\n".join(lines[:2])
@@ -406,17 +406,19 @@ def an_answer_split_in_two_with_the_metadata_in_one(notebook):
     notebook["cells"].insert(place(notebook, "reading") + 1, own_cell("\n".join(lines[2:])))
 
 
-@accident("The cell in-words stood there more than once, with different answers or in pieces")
+@accident("The cell in-words occurred more than once, with different answers or in pieces")
 def a_text_split_in_two(notebook):
     copy_behind(notebook, "in-words", "and this is why.")
 
 
-@accident("The cell softmax-tests stood there more than once; one was run.")
+@accident("The cell softmax-tests occurred more than once; one copy was executed.")
 def a_test_copied(notebook):
     copy_behind(notebook, "softmax-tests")
 
 
-@accident("softmax-tests and attention-tests stood there more than once; one of each was run.")
+@accident(
+    "softmax-tests and attention-tests occurred more than once; one copy of each was executed."
+)
 def tests_split(notebook):
     for number, name in enumerate(("softmax-tests", "attention-tests")):
         copy_behind(notebook, name, "check.finish()", f"c{number}")
@@ -425,7 +427,7 @@ def tests_split(notebook):
 
 
 @accident(
-    "The cell softmax-tests stood there more than once; one was run.",
+    "The cell softmax-tests occurred more than once; one copy was executed.",
     "The cell softmax was not handed in.",
     missing=("softmax",),
 )
@@ -501,13 +503,15 @@ def the_notebook_of_another_course(notebook):
     notebook["cells"] = [own_cell("print('hello')")]
 
 
-@accident("The cell 'warm-up' is not one of the assignment; it was run as the learner's own.")
+@accident(
+    "The cell 'warm-up' is not one of the assignment's; it was executed as the learner's own."
+)
 def a_task_that_the_assignment_has_no_longer(notebook):
     marks = {"grade_id": "warm-up", "grade": True, "points": 5, "solution": True, "locked": False}
     notebook["cells"].insert(2, own_cell("warm = 1") | {"metadata": {"nbgrader": marks}})
 
 
-# --- Cells that changed their kind, place, metadata or text ---
+# --- Cells with a changed type, position, metadata or text ---
 
 
 @accident("The cell softmax-tests had been turned into text; it was read as code.")
@@ -571,7 +575,7 @@ def all_metadata_and_ids_lost(notebook):
         c |= {"metadata": {}, "id": f"{number:08x}"}
 
 
-@accident("had other metadata (points, grade and locked); the assignment's counts")
+@accident("had changed metadata (points, grade and locked); the assignment's metadata was used")
 def points_and_flags_changed(notebook):
     marks = cell(notebook, "softmax-tests")["metadata"]["nbgrader"]
     marks |= {"points": 300, "grade": False, "locked": False, "checksum": "0"}
@@ -584,7 +588,7 @@ def an_unknown_name_in_the_metadata(notebook):
     softmax["id"] = "11"
 
 
-@accident("The cells softmax-tests and reading-given differ from the assignment's, which were run.")
+@accident("The cells softmax-tests and reading-given were changed; the assignment's own cells were")
 def locked_cells_changed(notebook):
     tests = cell(notebook, "softmax-tests")
     tests["source"] = "".join(tests["source"]).replace("softmax", "len") + "\n3"
@@ -605,7 +609,7 @@ def an_answer_written_into_the_test(notebook):
 
 @accident(
     "softmax-tests had lost nbgrader's metadata; it was recognised by its text",
-    "The cell softmax-tests differs from the assignment's",
+    "The cell softmax-tests was changed; the assignment's own cell was executed",
 )
 def a_changed_test_without_metadata(notebook):
     tests = cell(notebook, "softmax-tests")

@@ -1,4 +1,4 @@
-"""All rows of a gradebook without the ids that are drawn at random, to compare two of them."""
+"""All rows of a gradebook without random ids, to compare two gradebooks."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ QUERIES = {
 
 
 def rows(db_url: str) -> dict[str, list[str]]:
-    """Return the rows of each table, in an order of their own."""
+    """Return the sorted rows of each table."""
     engine = create_engine(db_url)
     try:
         with engine.connect() as connection:
@@ -53,7 +53,7 @@ def rows(db_url: str) -> dict[str, list[str]]:
 
 
 def _plain(row: object) -> tuple:
-    """Return a row with yes and no as numbers and times as text, which SQLite has."""
+    """Return a row with Booleans as numbers and times as text, as stored by SQLite."""
     return tuple(
         int(value)
         if isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""The gradebook in a real PostgreSQL server, which the tests start on this machine."""
+"""The gradebook works in a PostgreSQL server, which the tests start on this machine."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.grader.gradebook.rows import rows
 
 ASSIGNMENT = "dot-products"
 JUDGE = "tests.grader.running.fake_judge:judge_job"
-#: PostgreSQL refuses to run as root; Debian's package makes this user for it.
+#: PostgreSQL refuses to run as root. Debian's package creates this user for it.
 USER = "postgres"
 
 
 def needed(found: object, reason: str) -> None:
-    """Skip the test without something that it needs; with CI=true, fail."""
+    """Skip the test if `found` is false; with CI=true, fail it."""
     if not found:
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
@@ -32,14 +32,14 @@ def needed(found: object, reason: str) -> None:
 
 
 def programs() -> Path | None:
-    """Return the folder of PostgreSQL's own programs, the newest there is."""
+    """Return the folder of the newest installed PostgreSQL's programs."""
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     on_path = shutil.which("initdb")
     return folders[-1].parent if folders else Path(on_path).resolve().parent if on_path else None
 
 
 def as_user(*command: object, folder: Path) -> None:
-    """Run a command as somebody who is not root."""
+    """Run a command as a user other than root."""
     line = [str(part) for part in command]
     if os.geteuid() == 0:
         user = pwd.getpwnam(USER)
@@ -66,7 +66,7 @@ def server(tmp_path_factory):
     needed(found, "There is no PostgreSQL here (Debian: apt-get install postgresql).")
     if os.geteuid() == 0:
         needed(USER in {entry.pw_name for entry in pwd.getpwall()}, f"There is no user {USER}.")
-    # Others may not enter pytest's own folder.
+    # Other users may not enter pytest's temporary folder.
     folder = Path(subprocess.check_output(["mktemp", "--directory"], text=True).strip())
     try:
         if os.geteuid() == 0:
@@ -109,7 +109,7 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
     ]
     assert len(found["postgresql"][1]) == len(students)
 
-    # A second run grades what has changed, and what fails leaves nothing.
+    # A second run grades changed submissions, and a failed one leaves no rows.
     changed = tmp_path / "submitted" / "s03" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     changed.write_text("no")
     judged = []
@@ -121,7 +121,7 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
     assert reading.learners(server)["Zoë"].last_name == "Ü"
 
 
-def test_nbgraders_own_commands_use_it_too(server, tmp_path):
+def test_stock_nbgrader_commands_use_it_too(server, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("id,first_name,last_name\nsoren,Søren,Ødegård\n", encoding="utf-8")
     nbgrader = Path(sys.executable).with_name("nbgrader")

@@ -1,4 +1,4 @@
-"""The rows that the writer enters are those that nbgrader's own steps enter."""
+"""The writer enters the same rows as nbgrader's own steps."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from sqlalchemy.exc import StatementError
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook import reading
-from grader.gradebook.writing import Entered, GradebookWriter, LateRuleFailed, OtherCells
+from grader.gradebook.writing import CellsChanged, Entered, GradebookWriter, LateRuleFailed
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
 from tests.grader.gradebook.rows import rows
 
-# nbgrader's models make SQLAlchemy 2.1 remark on the order in which its own code adds rows.
+# nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 ASSIGNMENT = "dot-products"
 SOURCE = (SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
 TESTS = [cell for cell in read_source(SOURCE).points if cell != "in-words"]
 DUE = datetime.datetime(2026, 3, 2, 12, 0)
-#: A penalty of a point an hour, for `c.AssignLatePenalties.plugin_class`.
+#: A penalty of one point per hour, for `c.AssignLatePenalties.plugin_class`.
 PENALTY = "tests.grader.running.late.PointAnHour"
 
 
 def verdict(student: str, answered: bool = True, share: float | None = 0.5) -> Verdict:
-    """Return a verdict: all answers given or none, and a share of the points, or errors."""
+    """Return a verdict with all answers or none and a share of the points, or with errors."""
     notebook = copy.deepcopy(read_source(SOURCE).stub)
     for cell in notebook.cells:
         if is_solution(cell) and answered:
@@ -91,7 +91,7 @@ def stock(url: str, entered: Entered, late: bool = False) -> None:
 
 @pytest.fixture(scope="module")
 def empty_gradebooks(tmp_path_factory):
-    """Two files: our gradebook of the assignment, and the one that nbgrader makes of it."""
+    """Two files: gradebooks of the assignment made by us and by nbgrader."""
     folder = tmp_path_factory.mktemp("gradebooks")
     ours, theirs = folder / "ours.db", folder / "stock.db"
     write(f"sqlite:///{ours}")
@@ -101,7 +101,7 @@ def empty_gradebooks(tmp_path_factory):
 
 @pytest.fixture
 def both(empty_gradebooks, tmp_path):
-    """The addresses of a copy of each."""
+    """The addresses of copies of both gradebooks."""
     return [f"sqlite:///{shutil.copy(path, tmp_path)}" for path in empty_gradebooks]
 
 
@@ -116,7 +116,7 @@ CLASS = [
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_rows_are_those_of_nbgrader(both, late):
+def test_same_rows_as_nbgrader(both, late):
     ours, theirs = both
     assert rows(ours) == rows(theirs)
     for url in both:
@@ -144,7 +144,7 @@ def test_penalties_follow_the_deadline_extensions_and_the_rule(both):
     with Gradebook(ours, "attention") as book:
         book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
     write(ours, CLASS, late=True)
-    before = {"ed": 3.0, "flo": pytest.approx(1.8)}  # no more than the points there are
+    before = {"ed": 3.0, "flo": pytest.approx(1.8)}  # a penalty is at most the score
     assert penalties() == before
     with Gradebook(ours, "attention") as book:
         book.grant_extension(ASSIGNMENT, "ed", hours=2)
@@ -173,7 +173,7 @@ def test_penalties_follow_the_deadline_extensions_and_the_rule(both):
         ),
     ],
 )
-def test_a_rule_for_late_work_that_does_not_work_is_told(both, rule, told):
+def test_a_broken_late_penalty_plugin_is_reported(both, rule, told):
     ours, _ = both
     with Gradebook(ours, "attention") as book:
         book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
@@ -188,7 +188,7 @@ def test_a_rule_for_late_work_that_does_not_work_is_told(both, rule, told):
     assert rows(ours) == before
 
 
-def test_a_person_s_scores_and_comments_stay_and_are_to_be_read_again(both):
+def test_manual_scores_and_comments_are_kept_for_review(both):
     ours, theirs = both
     write(ours, CLASS)
     for entered in CLASS:
@@ -211,7 +211,7 @@ def test_a_person_s_scores_and_comments_stay_and_are_to_be_read_again(both):
     assert entry.to_read == ["in-words"]
 
 
-def test_what_a_person_gave_for_an_answer_that_is_gone_goes(both):
+def test_manual_scores_of_missing_answers_are_removed(both):
     ours, _ = both
     write(ours, [Entered(verdict("ada"))])
     with Gradebook(ours, "attention") as book:
@@ -224,7 +224,7 @@ def test_what_a_person_gave_for_an_answer_that_is_gone_goes(both):
     assert entry.to_read == []
 
 
-def test_a_failed_verdict_leaves_no_row_of_an_earlier_one(both):
+def test_a_failed_verdict_removes_rows_of_an_earlier_one(both):
     ours, theirs = both
     write(ours, CLASS[:3])
     write(ours, [Entered(Verdict(ASSIGNMENT, "bo", FAILED, reason="empty"))])
@@ -235,7 +235,7 @@ def test_a_failed_verdict_leaves_no_row_of_an_earlier_one(both):
     assert rows(ours) == rows(theirs)
 
 
-def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_back(both):
+def test_manual_grades_survive_a_failed_verdict(both):
     ours, theirs = both
     for url in both:
         with Gradebook(url, "attention") as book:
@@ -261,11 +261,11 @@ def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_ba
     for student in by_hand:
         entry = found[student]
         assert not entry.judged
-        assert sorted(entry.to_read) == sorted(entry.points)  # nothing of it is graded
+        assert sorted(entry.to_read) == sorted(entry.points)  # all cells need grading
         assert entry.scores == ({"in-words": 2.0} if student == "ada" else {})
         assert entry.comments == ({"softmax": "Good."} if student == "bo" else {})
 
-    # With nbgrader, which keeps all of it, nothing has happened in between.
+    # nbgrader's gradebook, which has no failed verdicts, kept everything.
     again = [Entered(verdict(entered.verdict.student, share=0.25)) for entered in CLASS]
     write(ours, again, late=True)
     for entered in again:
@@ -273,7 +273,7 @@ def test_a_failed_verdict_leaves_what_a_person_gave_and_a_good_one_brings_all_ba
     assert rows(ours) == rows(theirs)
 
 
-def test_a_batch_is_entered_whole_or_not_at_all(both):
+def test_a_batch_is_entered_completely_or_not_at_all(both):
     ours, _ = both
     before = rows(ours)
     with pytest.raises(StatementError, match="only accepts Python datetime"):
@@ -281,7 +281,7 @@ def test_a_batch_is_entered_whole_or_not_at_all(both):
     assert rows(ours) == before
 
 
-def test_names_and_who_has_a_submission(both):
+def test_names_and_students_with_submissions(both):
     ours, _ = both
     with GradebookWriter(ours, ASSIGNMENT, SOURCE, config()) as writer:
         writer.enter_names({"ada": ("Ada", "Lovelace"), "zoe": ("Zoë", "")})
@@ -290,7 +290,7 @@ def test_names_and_who_has_a_submission(both):
     assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "")
 
 
-def test_a_changed_test_is_entered_and_a_new_cell_after_grading_is_told(both):
+def test_changed_tests_are_entered_and_new_cells_rejected(both):
     ours, _ = both
     write(ours, CLASS[:1])
     notebook = nbformat.reads(SOURCE.decode(), as_version=4)
@@ -299,5 +299,5 @@ def test_a_changed_test_is_entered_and_a_new_cell_after_grading_is_told(both):
     write(ours, source=nbformat.writes(notebook).encode())
     assert any("# harder" in row for row in rows(ours)["source cells"])
     cell.metadata.nbgrader.grade_id = "another"
-    with pytest.raises(OtherCells, match="Cannot add or remove cells for notebook"):
+    with pytest.raises(CellsChanged, match="Cannot add or remove cells for notebook"):
         write(ours, source=nbformat.writes(notebook).encode())

@@ -1,4 +1,4 @@
-"""A judge in a process of its own, which a test can look at from outside."""
+"""A judge in a separate process, whose memory and child processes a test can inspect."""
 
 from __future__ import annotations
 
@@ -18,32 +18,33 @@ from grader.judging.judge import judge_submission
 from grader.judging.verdict import Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
-from grader.sandbox.kept import warm_sandbox
+from grader.sandbox.warm_sandboxes import warm_sandbox
 
 ASSIGNMENT = "dot-products"
-MOST_MEMORY = 400  # MiB of the process that judges
+MAX_MEMORY = 400  # MiB, for the judge's process
 
 
 class Court:
-    """Judges notebooks one after the other with one warm sandbox."""
+    """Judges notebooks one after the other in one process with one warm sandbox."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
         self.pool = ProcessPoolExecutor(
-            1, multiprocessing.get_context("spawn"), _take_a_seat, (limits,)
+            1, multiprocessing.get_context("spawn"), _start_worker, (limits,)
         )
         self.process = self.pool.submit(os.getpid).result()
-        self.children = len(descendants(self.process))  # the warm worker and what starts it
+        # These are the warm process and the programs that start it.
+        self.children = len(descendants(self.process))
 
     def begin(self, answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> Future[Verdict]:
-        """Have answers judged, by cell; the rest is the released stub."""
+        """Start judging the released stub with these answers, given by cell."""
         return self.pool.submit(_judged, dict(answers), assignment)
 
     def judge(self, answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> Verdict:
         return self.begin(answers, assignment).result()
 
     def is_quiet(self) -> bool:
-        """Say whether nothing of a submission is left alive, now or in a moment."""
+        """Tell whether all processes of a submission have ended or end within a moment."""
         deadline = time.monotonic() + 20
         while len(descendants(self.process)) != self.children:
             if time.monotonic() > deadline:
@@ -52,8 +53,8 @@ class Court:
         return True
 
     def most_memory(self) -> float:
-        """Return the most memory that the process has ever held, in MiB."""
-        # Not getrusage: what it says holds for whoever started the process, too.
+        """Return the peak memory of the process, in MiB."""
+        # Not getrusage, because its peak includes memory inherited from the parent process.
         status = Path(f"/proc/{self.process}/status").read_text("utf-8")
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
@@ -70,12 +71,12 @@ def filled_in(answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> bytes
 
 
 def without_time(verdict: Verdict) -> str:
-    """Return all of a verdict but the time it took."""
+    """Return a verdict as JSON without the times."""
     return re.sub(r'"seconds": [\d.]+', "", verdict.to_json())
 
 
 def descendants(process: int) -> set[int]:
-    """Return the processes that a process has started, and those have, and so on."""
+    """Return the ids of all descendants of a process."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -88,16 +89,16 @@ def descendants(process: int) -> set[int]:
     return found
 
 
-_seat: list[Limits] = []
+_limits: list[Limits] = []
 
 
-def _take_a_seat(limits: Limits) -> None:
-    _seat.append(limits)
+def _start_worker(limits: Limits) -> None:
+    _limits.append(limits)
     warm_sandbox(limits, BUBBLEWRAP)
 
 
 def _judged(answers: dict[str, str], assignment: str) -> Verdict:
-    (limits,) = _seat
+    (limits,) = _limits
     return judge_submission(
         (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes(),
         filled_in(answers, assignment),

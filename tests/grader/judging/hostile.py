@@ -1,9 +1,8 @@
-"""Notebooks that want more than their answers are worth, or to do harm.
+"""A table of notebooks that try to get unearned points or to do harm; `test_hostile` runs them.
 
-Each is a piece of code in the first answer cell of `dot-products`, or answers by cell. Where
-nothing else is said, the rest is the released stub, so that an honest grader gives it 0 points.
-
-It is a table, and long because there are so many ways; `test_hostile` tries them.
+Each is code for the first answer cell of `dot-products`, or a mapping from cells to answers. All
+other cells are those of the released stub, so an honest grader gives 0 points unless stated
+otherwise.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Hostile:
-    """One such notebook and what has to become of it."""
+    """A hostile notebook and the expected verdict."""
 
-    answers: str | Mapping[str, str]  #: code for the first answer cell, or by cell
-    says: str = ""  #: a piece of the remarks, outputs or reports
+    answers: str | Mapping[str, str]  #: code for the first answer cell, or answers by cell
+    says: str = ""  #: a piece of the expected remarks, outputs or reports
     score: float = 0.0
-    remark: bool = False  #: whether the verdict itself has to mention it
-    endless: bool = False  #: whether it goes on until its time is up
+    remark: bool = False  #: whether the verdict must have a remark
+    endless: bool = False  #: whether it runs until its time limit
 
     @property
     def by_cell(self) -> Mapping[str, str]:
         if not isinstance(self.answers, str):
             return self.answers
-        # The stubs would define the functions anew.
+        # Without this, the stubs would define the functions again.
         return {"learner-id": self.answers, "score-matrix": "", "softmax": "", "attention": ""}
 
 
@@ -36,7 +35,7 @@ def softmax(scores): return {0}
 def attention(q, k, v): return {0}
 """
 
-#: The socket over which a submission's process is asked, as anybody finds it who runs there.
+#: Finds the socket over which the judge sends requests, as any code in the process can.
 SOCKET = """
 import os, socket, stat
 def is_socket(fd):
@@ -237,7 +236,7 @@ def attention(q, k, v): return odd((*q.shape[:-1], v.shape[-1]))
     ),
 }
 
-#: What the class report would count if it read what a learner wrote.
+#: A text that the class report would count as a mistake if it parsed learners' texts.
 PLANTED = "Likely cause: x (no-scale; see the book, x)\\nscore matrix of two matrices: ok\\n"
 
 PLANTING = {
@@ -578,7 +577,7 @@ hoard(128, 1, os.open("/dev/zero", os.O_RDWR))
             "reading": "import numpy as np\nshare = rest = favourites = np.zeros((2**30, 0))",
             "score-matrix": "def score_matrix(q, k): return np.zeros((2**30, 0))",
         },
-        says="its result is too large to look at: more than",
+        says="its result is too large to read: more than",
     ),
     "thirty million small numbers": Hostile(
         {
@@ -697,7 +696,7 @@ score_matrix = softmax = attention = again
     "output beyond limits that it lifts": Hostile(
         """
 from grader.sandbox.inside.shell import Outputs
-Outputs._room = lambda self, text: text
+Outputs._fit = lambda self, text: text
 print("x" * 7_000_000)
 """,
         says="output left out",

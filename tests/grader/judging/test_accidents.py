@@ -1,4 +1,4 @@
-"""The judge's verdict on each accident: its status, scores and remarks are those of the table."""
+"""The judge's verdict on each accident has the status, scores and remarks of the table."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from grader.course import SOLUTIONS
 from grader.judging.judge import judge_submission
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.corpus.accidents import ACCIDENTS, POINTS, Accident
 
 ASSIGNMENT = "dot-products"

@@ -1,4 +1,4 @@
-"""Judging a test cell takes no more memory and time than it may, and what stops it is told."""
+"""Memory and time for judging a test cell are bounded, and the reason for a stop is reported."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.judge import judge_submission
 from grader.judging.verdict import REMARKS
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import need_bubblewrap, printed
 
 ASSIGNMENT = "dot-products"
-SMALL = Limits(result_mib=1)  # so the room is 132 MiB
+SMALL = Limits(result_mib=1)  # allows 132 MiB of memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="grading needs Linux")
 
@@ -38,7 +38,7 @@ def never_end() -> None:
                 pass
 
 
-def test_what_stays_within_is_left_alone():
+def test_work_within_the_bounds_is_not_affected():
     before = state()
     with bounded(SMALL):
         assert state() != before
@@ -46,7 +46,7 @@ def test_what_stays_within_is_left_alone():
     assert state() == before
 
 
-def test_too_much_memory_is_told_and_what_was_before_is_again():
+def test_too_much_memory_is_reported_and_limits_are_restored():
     before = state()
     with pytest.raises(TookTooMuch, match=r"^it took more than 132 MiB of memory$"), bounded(SMALL):
         bytearray(2**30)
@@ -59,15 +59,15 @@ def test_a_larger_result_gets_more_room():
         assert len(bytearray(300 * 2**20)) == 300 * 2**20
 
 
-def test_what_does_not_end_is_stopped_whatever_it_catches():
+def test_endless_code_is_stopped_whatever_it_catches():
     before = state()
-    words = r"^it took more than 0.1 s of the processor's time$"
+    words = r"^it took more than 0.1 s of processor time$"
     with pytest.raises(TookTooMuch, match=words), bounded(SMALL, seconds=0.1):
         never_end()
     assert state() == before
 
 
-def test_in_another_thread_memory_is_bounded_and_time_is_not():
+def test_in_another_thread_only_memory_is_bounded():
     said = []
 
     def work() -> None:
@@ -84,7 +84,7 @@ def test_in_another_thread_memory_is_bounded_and_time_is_not():
     assert said == ["it took more than 132 MiB of memory"]
 
 
-def test_a_sandbox_that_starts_meanwhile_is_not_bound_by_it():
+def test_a_sandbox_started_meanwhile_does_not_inherit_the_bounds():
     need_bubblewrap()
     source = "import resource\nprint(resource.getrlimit(resource.RLIMIT_DATA)[0])"
     unbound = resource.getrlimit(resource.RLIMIT_DATA)[0]
@@ -97,13 +97,11 @@ def test_a_sandbox_that_starts_meanwhile_is_not_bound_by_it():
     ("line", "told"),
     [
         ("bytearray(2**31)", "it took more than 132 MiB of memory"),
-        ("while True: pass", "it took more than 0.5 s of the processor's time"),
+        ("while True: pass", "it took more than 0.5 s of processor time"),
     ],
 )
-def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark_and_the_rest_goes_on(
-    line, told, monkeypatch
-):
-    """The line stands for a condition that meets an answer nobody thought of."""
+def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark(line, told, monkeypatch):
+    """The line represents a check's condition that cannot handle an unforeseen answer."""
     need_bubblewrap()
     monkeypatch.setattr("grader.judging.judge.bounded", functools.partial(bounded, seconds=0.5))
     notebook = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
@@ -119,7 +117,7 @@ def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark_and_the_rest_goe
             limits=SMALL,
             sandbox=sandbox,
         )
-    remark = f"The cell softmax-tests has no points: judging it was stopped, {told}."
+    remark = f"The cell softmax-tests has no points: judging it was stopped because {told}."
     assert remark in verdict.remarks
     assert verdict.status == REMARKS
     lost = {name for name, score in verdict.scores.items() if score < verdict.points[name]}

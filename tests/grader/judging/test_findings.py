@@ -1,4 +1,4 @@
-"""Findings keep what was found, cut to size, and come back from JSON or not at all."""
+"""Findings keep the parts of a report, truncated, and are read from JSON only if valid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.judging.findings import (
     MAX_PARTS,
     JudgedFinding,
     JudgedPart,
-    Reports,
+    PartsListener,
     mistakes_in,
     parts_from_json,
 )
@@ -48,13 +48,13 @@ def as_read(parts=PARTS):
     return json.loads(json.dumps(asdict(Verdict("masking", "ada", GRADED, parts=parts))["parts"]))
 
 
-def test_they_come_back_as_they_were():
+def test_findings_survive_a_round_trip():
     assert parts_from_json(as_read()) == PARTS
     verdict = Verdict("masking", "ada", GRADED, parts=PARTS)
     assert Verdict.from_json(verdict.to_json()) == verdict
 
 
-def test_mistakes_stand_in_the_order_of_the_tests_each_once():
+def test_mistakes_are_in_the_order_of_the_tests_without_repetitions():
     assert mistakes_in(PARTS) == ("softmax-that-overflows", "no-scale")
     assert Verdict("masking", "ada", GRADED, parts=PARTS).mistakes == mistakes_in(PARTS)
 
@@ -87,7 +87,7 @@ def large(value):
         (lambda value: value.update({"x" * (MAX_CHARACTERS + 1): []}), "expected a text"),
     ],
 )
-def test_what_is_of_another_type_or_too_large_is_refused(change, told):
+def test_findings_of_a_wrong_type_or_size_are_refused(change, told):
     value = copy.deepcopy(as_read())
     change(value)
     with pytest.raises(ValueError, match=told):
@@ -95,19 +95,19 @@ def test_what_is_of_another_type_or_too_large_is_refused(change, told):
 
 
 @pytest.mark.parametrize("value", [None, [], "rows: ok", 3])
-def test_what_is_not_by_cell_is_refused(value):
-    with pytest.raises(ValueError, match="expected them by cell"):
+def test_findings_must_be_given_by_cell(value):
+    with pytest.raises(ValueError, match="expected an object of lists by cell"):
         parts_from_json(value)
 
 
 def reported(check: Checks) -> tuple[JudgedPart, ...]:
-    reports = Reports()
-    with listening(reports), pytest.raises(ChecksFailed):
+    listener = PartsListener()
+    with listening(listener), pytest.raises(ChecksFailed):
         check.finish()
-    return reports.parts
+    return listener.parts
 
 
-def test_texts_are_cut_to_what_a_learner_is_told_and_can_be_written():
+def test_texts_are_truncated_and_made_encodable():
     check = Checks({"letter": "\ud800" * 10_000})
     check.part("it", points=1)
     check.choice("letter", "AB")
@@ -119,7 +119,7 @@ def test_texts_are_cut_to_what_a_learner_is_told_and_can_be_written():
     assert parts_from_json(as_read({"a-tests": (part,)})) == {"a-tests": (part,)}
 
 
-def test_a_finding_is_kept_once_a_part_and_not_without_end():
+def test_a_part_keeps_distinct_findings_up_to_a_limit():
     check = Checks({"x": 1})
     check.part("the same", points=1)
     for _ in range(3):

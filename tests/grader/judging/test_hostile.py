@@ -1,6 +1,6 @@
-"""No hostile notebook gains a point, reads a secret, harms anything or leaves anything alive.
+"""No hostile notebook gains a point, reads a secret, does harm or leaves a process behind.
 
-And each is told why.
+The verdict on each says why it gained nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.running.local_workers import JUDGE_JOB, LocalWorkers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.judging.court import (
     ASSIGNMENT,
-    MOST_MEMORY,
+    MAX_MEMORY,
     Court,
     filled_in,
     honest_answers,
@@ -29,7 +29,7 @@ from tests.grader.judging.court import (
 )
 from tests.grader.judging.hostile import DAMAGE, EXHAUSTION, HOSTILE, PLANTING, PROTOCOL
 
-#: Long enough that only what never ends is stopped for its time, on a slow machine too.
+#: Time limits so long that only endless code reaches them, even on a slow machine.
 PATIENT = Limits(
     call_seconds=20.0,
     cell_seconds=40.0,
@@ -40,12 +40,12 @@ PATIENT = Limits(
     output_kib=64,
 )
 SHORT = replace(PATIENT, call_seconds=1.0, cell_seconds=2.0, submission_seconds=8.0)
-GRACE = 6.0  # seconds for what comes after a submission's time
+GRACE = 6.0  # seconds allowed beyond a submission's time limit
 
 
 @pytest.fixture(scope="module")
 def courts():
-    """Two courts, by whether what comes before them is endless."""
+    """Two courts: one for endless notebooks, with short time limits, and one for the others."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTN_LIB_TEST_SECRET", "s3cret")
         courts = {endless: Court(limits) for endless, limits in ((True, SHORT), (False, PATIENT))}
@@ -56,18 +56,18 @@ def courts():
 
 @pytest.fixture(scope="module")
 def honest(root):
-    """An honest notebook's answers."""
+    """The answers of an honest notebook."""
     return honest_answers(root)
 
 
 @pytest.fixture(scope="module")
 def at_first(courts, honest):
-    """What an honest notebook gets before any hostile one was seen, by court."""
+    """Each court's verdict on an honest notebook before any hostile one."""
     return {name: without_time(court.judge(honest)) for name, court in courts.items()}
 
 
 def said(verdict: Verdict) -> str:
-    """Return all that a verdict says, remarks, outputs and reports."""
+    """Return all texts of a verdict: remarks, outputs and reports."""
     texts = [verdict.reason, *verdict.remarks]
     if verdict.notebook:
         for cell in nbformat.reads(verdict.notebook, as_version=4).cells:
@@ -79,7 +79,7 @@ def said(verdict: Verdict) -> str:
 
 
 def titles() -> list[tuple[str, str]]:
-    """Return the parts that the tests have, each after its cell."""
+    """Return the titles of all parts, as pairs of cell and title."""
     cells = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4).cells
     return [
         (cell.id, title)
@@ -94,7 +94,7 @@ def test_there_are_at_least_a_hundred():
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_it_gains_nothing_and_is_told_why(name, courts, honest, at_first):
+def test_it_gains_nothing_and_gets_a_reason(name, courts, honest, at_first):
     hostile = HOSTILE[name]
     court = courts[hostile.endless]
     begun = time.monotonic()
@@ -107,7 +107,8 @@ def test_it_gains_nothing_and_is_told_why(name, courts, honest, at_first):
     assert bool(verdict.remarks) or not hostile.remark, text[:2000]
     assert seconds < court.limits.submission_seconds + GRACE
     assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
-    assert b"s3cret" not in verdict.notebook.encode()  # which every encoding can write
+    # The secret is ASCII, so it would be the same in every encoding.
+    assert b"s3cret" not in verdict.notebook.encode()
     assert "s3cret" not in verdict.to_json()
     if name in PLANTING:
         assert verdict.mistakes == ()
@@ -115,12 +116,12 @@ def test_it_gains_nothing_and_is_told_why(name, courts, honest, at_first):
             PartCount(cell, title, 0, 1) for cell, title in titles()
         ]
     assert court.is_quiet()
-    assert court.most_memory() < MOST_MEMORY
+    assert court.most_memory() < MAX_MEMORY
     if name in {**DAMAGE, **EXHAUSTION, **PROTOCOL}:
         assert without_time(court.judge(honest)) == at_first[hostile.endless]
 
 
-BESIDE = [
+CONCURRENT = [
     "every processor, by many processes",
     "processes without end",
     "memory in many processes",
@@ -130,8 +131,8 @@ BESIDE = [
 ]
 
 
-def test_an_honest_notebook_beside_a_hostile_one_gets_what_it_gets_alone(honest, root):
-    """Two at once, in the workers of a real run."""
+def test_a_concurrent_hostile_notebook_does_not_affect_an_honest_one(honest, root):
+    """Two notebooks are judged at once by the workers of a real run."""
     source = (SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes()
 
     def job(answers: Mapping[str, str]) -> dict[str, object]:
@@ -141,7 +142,7 @@ def test_an_honest_notebook_beside_a_hostile_one_gets_what_it_gets_alone(honest,
         return names | settings | {"remarks": []}
 
     jobs = {"alone": job(honest)}
-    for name in BESIDE:
+    for name in CONCURRENT:
         jobs[name] = job(HOSTILE[name].by_cell)
         jobs |= {f"{name}, beside it {number}": job(honest) for number in range(2)}
     with LocalWorkers(JUDGE_JOB, 2) as workers:
@@ -152,5 +153,5 @@ def test_an_honest_notebook_beside_a_hostile_one_gets_what_it_gets_alone(honest,
         }
     alone = without_time(verdicts["alone"])
     assert verdicts["alone"].score == 14
-    assert {n for n in jobs if n not in BESIDE and without_time(verdicts[n]) != alone} == set()
-    assert {n for n in BESIDE if verdicts[n].score or verdicts[n].status == FAILED} == set()
+    assert {n for n in jobs if n not in CONCURRENT and without_time(verdicts[n]) != alone} == set()
+    assert {n for n in CONCURRENT if verdicts[n].score or verdicts[n].status == FAILED} == set()

@@ -1,4 +1,4 @@
-"""The judge gives honest work what it earns, and says in words what went wrong."""
+"""The judge gives honest work its points, and explains what went wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.releasing.release import generate
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 ASSIGNMENT = "dot-products"
 LIMITS = Limits(call_seconds=1.0, cell_seconds=2.0, submission_seconds=20.0)
@@ -41,7 +41,7 @@ def released(tmp_path_factory):
 
 @pytest.fixture
 def judged(sandbox, source, released):
-    """A function from answers by cell to the verdict on them."""
+    """A function that returns the verdict on answers given by cell."""
 
     def verdict(answers, student="ada", change=lambda notebook: None) -> Verdict:
         notebook = nbformat.from_dict(json.loads(json.dumps(released)))
@@ -72,7 +72,7 @@ def sample(root):
 
 
 class TestHonest:
-    def test_right_answers_have_full_marks(self, judged, right):
+    def test_right_answers_get_full_marks(self, judged, right):
         verdict = judged(right)
         assert verdict.status == GRADED
         assert verdict.remarks == ()
@@ -81,7 +81,7 @@ class TestHonest:
         assert sum(verdict.points.values()) == 20
         assert verdict.mistakes == ()
 
-    def test_the_stub_has_none(self, judged):
+    def test_the_stub_gets_no_points(self, judged):
         verdict = judged({})
         assert verdict.scores == dict.fromkeys(verdict.points, 0.0)
         assert verdict.status == GRADED
@@ -106,14 +106,14 @@ class TestHonest:
         }
         assert {cell: score for cell, score in read.items() if score is not None} == verdict.scores
 
-    def test_the_same_answers_meet_the_same_hidden_inputs_and_others_others(self, judged):
+    def test_hidden_inputs_depend_on_the_answers(self, judged):
         wrong = "def softmax(scores):\n    return scores"
         one, again, other = (judged({"softmax": f"{wrong}{end}"}) for end in ("", "", "  # !"))
         assert one.notebook == again.notebook
         assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
         assert one.scores == other.scores
 
-    def test_the_provenance_says_what_the_grade_depends_on(self, judged):
+    def test_the_provenance_lists_what_the_verdict_depends_on(self, judged):
         verdict = judged({})
         provenance = verdict.provenance
         assert provenance["seed"] == seed_of(nbformat.reads(verdict.notebook, as_version=4))
@@ -122,13 +122,13 @@ class TestHonest:
         assert provenance["isolation"] == "bubblewrap"
         assert 0 < provenance["seconds"] < 20
 
-    def test_a_verdict_survives_its_journey(self, judged):
+    def test_a_verdict_survives_conversion_to_json(self, judged):
         verdict = judged({})
         assert Verdict.from_json(verdict.to_json()) == verdict
 
 
 class TestStopped:
-    def test_a_function_that_hangs_loses_its_points_and_no_others(self, judged, right):
+    def test_a_function_that_hangs_loses_only_its_points(self, judged, right):
         verdict = judged(right | {"softmax": "def softmax(scores):\n    while True: pass"})
         assert verdict.scores["score-matrix-tests"] == 2
         assert verdict.scores["softmax-tests"] == 0
@@ -137,16 +137,16 @@ class TestStopped:
         assert "did not return within 1 s" in verdict.notebook
         assert verdict.remarks == (
             "softmax was stopped: it did not return within 1 s.",
-            "attention was stopped: it did not return within 1 s.",  # it calls softmax
+            "attention was stopped: it did not return within 1 s.",  # attention calls softmax
         )
         assert verdict.status == REMARKS
 
-    def test_a_cell_that_hangs_is_told_with_its_limit(self, judged, right):
+    def test_a_cell_that_hangs_is_reported_with_its_limit(self, judged, right):
         verdict = judged(right | {"softmax": right["softmax"] + "\nimport time\ntime.sleep(60)"})
         assert verdict.remarks == ("The cell softmax was stopped: it did not return within 2 s.",)
         assert verdict.score == 18
 
-    def test_a_cell_that_ends_the_process_is_left_out_and_the_rest_goes_on(self, judged, right):
+    def test_a_cell_that_ends_the_process_is_skipped_and_later_cells_run(self, judged, right):
         answer = right["softmax"] + "\nimport os\nos._exit(3)"
         verdict = judged(right | {"softmax": answer})
         assert verdict.status == REMARKS
@@ -155,7 +155,7 @@ class TestStopped:
         assert verdict.scores["softmax-tests"] == verdict.scores["attention-tests"] == 0
         assert verdict.scores["by-hand-tests"] == 4
 
-    def test_when_the_time_is_used_up_the_rest_is_not_run(self, source, released, right):
+    def test_when_the_time_is_used_up_later_cells_are_not_run(self, source, released, right):
         limits = Limits(cell_seconds=9.0, submission_seconds=5.0)
         notebook = nbformat.from_dict(json.loads(json.dumps(released)))
         slow = {"softmax": right["softmax"] + "\nimport time\ntime.sleep(5.1)"}
@@ -169,19 +169,19 @@ class TestStopped:
                 limits=limits,
                 sandbox=sandbox,
             )
-        assert any("Nothing more was run" in remark for remark in verdict.remarks)
+        assert any("Nothing more was executed" in remark for remark in verdict.remarks)
         assert verdict.scores["score-matrix-tests"] == 2
         assert verdict.scores["by-hand-tests"] == 0
         assert verdict.provenance["seconds"] < 10
 
 
 class TestRemarks:
-    def test_another_learners_id_is_told(self, judged, right):
+    def test_a_learner_id_of_someone_else_is_reported(self, judged, right):
         verdict = judged(right, student="grace")
         assert verdict.remarks == ("The notebook's learner_id is 'ada', the student's id 'grace'.",)
         assert verdict.score == 18
 
-    def test_what_cannot_be_read_fails_in_words(self, sandbox, source):
+    def test_an_unreadable_notebook_fails_with_a_reason(self, sandbox, source):
         verdict = judge_submission(
             source,
             b'{"cells": [',
@@ -197,7 +197,7 @@ class TestRemarks:
 
 
 class TestParts:
-    def test_each_part_has_its_points_and_its_findings(self, judged, right):
+    def test_each_part_has_points_and_findings(self, judged, right):
         wrong = (
             "def softmax(scores):\n    e = np.exp(scores)\n    return e / e.sum(-1, keepdims=True)"
         )
@@ -217,7 +217,7 @@ class TestParts:
         assert earned == verdict.scores
 
     def test_a_cell_with_several_reports_has_the_parts_of_all(self, sandbox, source):
-        """As before: what is printed twice is counted by the last time."""
+        """If a part is reported twice, its last report counts."""
         twice = (
             "check.finish()\nother = Checks({'x': 1})\nother.part('other', points=0)\n"
             "other.value('x', expected=1)\nother.finish()\ncheck.finish()"
@@ -240,7 +240,7 @@ class TestMarks:
     @pytest.mark.parametrize(
         "mark", [float("nan"), float("inf"), -0.5, 2.5, True, "2.0", None, 2, [2.0]]
     )
-    def test_only_a_number_within_the_points_is_a_mark(self, mark):
+    def test_only_a_number_between_zero_and_the_points_is_a_mark(self, mark):
         with pytest.raises(CourseError, match="expected a number from 0 to its 2 points"):
             _checked_mark(mark, 2.0, "softmax-tests")
 
@@ -253,17 +253,19 @@ class TestMarks:
         [
             ("float('nan')", "gave nan; expected a number from 0 to its 2 points"),
             ("1 / 0", "raised ZeroDivisionError"),
-            ("x = 2.0", "expected its mark, check.finish(), in the last line"),
+            ("x = 2.0", "expected check.finish(), which gives the mark, in its last line"),
             ("None", "gave None"),
         ],
     )
-    def test_a_fault_of_a_test_cell_is_for_the_instructor(self, last, told, sandbox, source):
+    def test_an_error_in_a_test_cell_is_reported_to_the_instructor(
+        self, last, told, sandbox, source
+    ):
         changed = with_first_test(source, lambda test: test.replace("check.finish()", last))
         with pytest.raises(CourseError, match=re.escape(told)) as fault:
             grade_with(sandbox, changed, changed)
         assert str(fault.value).startswith("the test cell score-matrix-tests ")
 
-    def test_a_fault_that_one_submission_alone_meets_fails_that_one(self, sandbox, source):
+    def test_an_error_for_one_submission_fails_only_that_one(self, sandbox, source):
         trap = "assert globals().get('learner_id') != 'eve', 'no eve'\n"
         changed = with_first_test(source, lambda test: trap + test)
         assert grade_with(sandbox, changed, changed).status == GRADED
@@ -285,20 +287,20 @@ def cell_of(notebook, name: str):
 
 
 def findings(verdict: Verdict, name: str) -> str:
-    """Return what a test cell says of the answers."""
+    """Return the report of a test cell."""
     (output,) = cell_of(nbformat.reads(verdict.notebook, as_version=4), name).outputs
     return output.evalue
 
 
 def with_change(source: bytes, change) -> bytes:
-    """Return a notebook with a change."""
+    """Return a notebook after `change` was applied to it."""
     notebook = nbformat.reads(source.decode(), as_version=4)
     change(notebook)
     return nbformat.writes(notebook).encode()
 
 
 def with_first_test(source: bytes, change) -> bytes:
-    """Return an instructor's notebook with a change of the text of its first test cell."""
+    """Return an instructor's notebook after `change` was applied to its first test's source."""
 
     def change_cell(notebook):
         cell = next(cell for cell in notebook.cells if cell.id == "score-matrix-tests")
@@ -328,7 +330,7 @@ class TestSeed:
 
         assert len({self.of(source, another(number)) for number in range(300)}) == 300
 
-    def test_it_is_another_for_a_cell_of_the_learners_own_and_for_a_written_answer(self, source):
+    def test_it_depends_on_added_cells_and_written_answers(self, source):
         def own(notebook):
             notebook.cells.insert(3, nbformat.v4.new_code_cell("from math import exp"))
 
@@ -337,14 +339,14 @@ class TestSeed:
 
         assert len({self.of(source), self.of(source, own), self.of(source, written)}) == 3
 
-    def test_it_knows_answers_by_their_ids(self, source):
+    def test_it_depends_on_which_answer_is_in_which_cell(self, source):
         def exchanged(notebook):
             one, two = cell_of(notebook, "softmax"), cell_of(notebook, "score-matrix")
             one.source, two.source = two.source, one.source
 
         assert self.of(source) != self.of(source, exchanged)
 
-    def test_nothing_else_in_the_notebook_counts(self, source):
+    def test_it_does_not_depend_on_anything_else(self, source):
         def change(notebook):
             notebook.metadata["kernelspec"] = {"name": "conda", "display_name": "Conda"}
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell("A note."))
@@ -358,5 +360,5 @@ class TestSeed:
         assert self.of(source) == self.of(source, change)
 
 
-def test_versions_are_those_that_are_installed():
+def test_versions_are_the_installed_ones():
     assert judge_module.versions()["nbgrader"] == "0.9.6"

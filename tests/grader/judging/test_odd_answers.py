@@ -1,4 +1,4 @@
-"""Whatever an answer is, a test cell has a finding for it and no fault of its own."""
+"""For any answer, a test cell reports a finding and does not fail with an error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.sandbox.inside.wire import Opaque
 
 CURVE = Curve("", np.zeros((2, 0)), np.array(1j))
 
-#: Values as they come over the wire, out of a hostile process too.
+#: Values that can come over the wire, even from a hostile process.
 ODD = {
     "None": None,
     "an ellipsis": ...,
@@ -43,7 +43,7 @@ ODD = {
 
 
 class Gives(StandIn):
-    """A function that gives the same whatever it is called with, or each time something else."""
+    """A function that ignores its arguments and returns the given results in turn."""
 
     def __init__(self, *results: object) -> None:
         self.results = list(results)
@@ -54,8 +54,8 @@ class Gives(StandIn):
 
 
 @pytest.mark.parametrize("assignment", assignments())
-def test_what_a_test_cell_saw_is_gone_after_it(assignment):
-    """At once, not when Python next looks for what holds itself."""
+def test_values_are_freed_after_a_test_cell(assignment):
+    """They are freed at once, without waiting for the garbage collector."""
     source = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes())
     gc.collect()
     gc.disable()
@@ -70,7 +70,7 @@ def test_what_a_test_cell_saw_is_gone_after_it(assignment):
         gc.enable()
 
 
-def test_a_condition_is_not_asked_of_what_has_another_form():
+def test_a_condition_is_not_applied_to_values_of_another_form():
     asked = []
     check = Checks({"rows": np.zeros((5, 0)), "other": 1.0})
     check.part("rows", points=1)
@@ -88,7 +88,7 @@ def test_a_condition_is_not_asked_of_what_has_another_form():
     assert second.passed
 
 
-def test_messages_name_the_type_of_what_could_not_cross():
+def test_messages_name_the_type_of_unsupported_objects():
     opaque = Opaque("generator")
     check = Checks({"value": opaque, "function": Gives(opaque), "itself": Gives()})
     check.part("all of them", points=1)
@@ -107,19 +107,19 @@ def test_messages_name_the_type_of_what_could_not_cross():
     ]
 
 
-@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # NaN is not compared in vain
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # comparing NaN may warn
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("assignment", assignments())
-def test_it_earns_no_full_marks_and_breaks_nothing(assignment, name):
+def test_odd_values_earn_no_full_marks_and_raise_no_error(assignment, name):
     source = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes())
     odd = ODD[name]
-    functions = Gives(odd, 1.0), Gives(1.0, 2.0, odd)  # an estimate is asked three times
+    functions = Gives(odd, 1.0), Gives(1.0, 2.0, odd)  # a check of an estimate calls it three times
     for answer, learner_id in ((odd, odd), *((function, "ada") for function in functions)):
         answers = dict.fromkeys(source.names, answer) | {LEARNER_ID: learner_id}
         for cell in filter(source.is_test, source.stub.cells):
             (output,) = _judge_cell(cell, answers, 1, 1, Limits())[-1:]
             if output.output_type == "error":
                 assert len(output.evalue) < 60_000
-            else:  # an empty drawing may have its labels
+            else:  # an empty drawing may earn the points for labels
                 mark = float(output.data["text/plain"])
                 assert 0 < mark < cell.metadata.nbgrader.points, cell.metadata.nbgrader.grade_id

@@ -1,7 +1,7 @@
-"""Whatever the answers of any assignment are, grading them gains nothing and costs little.
+"""Odd answers to any assignment gain nothing and need little memory.
 
-With the limits that a course has. Here nothing is hostile but the values; `test_odd_answers`
-tries those that only a changed process can send.
+The limits are those of a course. Only the values are odd here; `test_odd_answers` tries values
+that only a manipulated process can send.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grader.course import SOLUTIONS, assignments
 from grader.judging.judge import LEARNER_ID
 from grader.judging.verdict import FAILED
 from grader.sandbox.inside.limits import Limits
-from tests.grader.judging.court import MOST_MEMORY, Court
+from tests.grader.judging.court import MAX_MEMORY, Court
 
 ODD = [
     "None",
@@ -60,7 +60,7 @@ LARGE = [
 
 @pytest.fixture(scope="module")
 def courts():
-    """Two, which judge at the same time."""
+    """Two courts, which judge at the same time."""
     courts = [Court(Limits()), Court(Limits())]
     yield courts
     for court in courts:
@@ -68,7 +68,7 @@ def courts():
 
 
 def asked_for(assignment: str) -> tuple[list[str], dict[str, bool]]:
-    """Return the cells to fill in, and the names they define by whether they are functions."""
+    """Return the answer cells, and for each name that they define whether it is a function."""
     notebook = nbformat.read(SOLUTIONS / assignment / f"{assignment}.ipynb", as_version=4)
     cells = [c for c in notebook.cells if c.cell_type == "code" and is_solution(c)]
     names: dict[str, bool] = {}
@@ -82,7 +82,7 @@ def asked_for(assignment: str) -> tuple[list[str], dict[str, bool]]:
 
 
 def submissions(assignment: str) -> list[dict[str, str]]:
-    """Return answers in which each name once has each of the odd values."""
+    """Return submissions so that each name has each odd value in one of them."""
     cells, names = asked_for(assignment)
     first, *rest = [cell for cell in cells if cell != "learner-id"]
     found = []
@@ -102,10 +102,11 @@ def submissions(assignment: str) -> list[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def begun(courts):
-    """All of them, in the order in which they are judged: by assignment, the stub first."""
+    """The pending verdicts on all submissions, by assignment; the stub's is the first."""
     return {
         assignment: [
-            courts[(turn + place) % 2].begin(answers, assignment)  # each gets some large ones
+            # Alternate, so that both courts get large values.
+            courts[(turn + place) % 2].begin(answers, assignment)
             for turn, answers in enumerate([{}, *submissions(assignment)])
         ]
         for place, assignment in enumerate(assignments())
@@ -123,5 +124,5 @@ def test_odd_values_gain_nothing(assignment, begun):
         assert len(verdict.notebook) < 4 * 2**20
 
 
-def test_judging_them_takes_little_memory(begun, courts):
-    assert max(court.most_memory() for court in courts) < MOST_MEMORY
+def test_judging_odd_values_takes_little_memory(begun, courts):
+    assert max(court.most_memory() for court in courts) < MAX_MEMORY

@@ -1,4 +1,4 @@
-"""Of what a submission shows, a notebook holds what only shows, and only so much of it."""
+"""A graded notebook keeps a submission's passive outputs, up to a limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 import nbformat
 import pytest
 
-from grader.judging.outputs import LEFT_OUT, Room
+from grader.judging.outputs import LEFT_OUT, OutputBudget
 
 KIB = 4
 PRINTED = {"output_type": "stream", "name": "stdout", "text": "x" * 1024}
@@ -35,18 +35,20 @@ def picture(text: str) -> dict:
         [{"output_type": "execute_result", "data": 3}],
     ],
 )
-def test_what_is_no_output_is_left_out(outputs):
-    assert Room(KIB).fit(outputs) == []
+def test_invalid_outputs_are_omitted(outputs):
+    assert OutputBudget(KIB).fit(outputs) == []
 
 
-def test_a_result_is_shown_and_is_no_mark():
-    """nbgrader reads marks from results, so there must be none of a learner's."""
-    (shown,) = Room(KIB).fit([{"output_type": "execute_result", "data": {"text/plain": "4.0"}}])
+def test_a_result_is_shown_but_does_not_count_as_a_mark():
+    """nbgrader reads marks from execute_result outputs, so answers must not have any."""
+    (shown,) = OutputBudget(KIB).fit(
+        [{"output_type": "execute_result", "data": {"text/plain": "4.0"}}]
+    )
     assert (shown.output_type, shown.data) == ("display_data", {"text/plain": "4.0"})
 
 
-def test_odd_parts_are_empty_texts_and_every_output_is_sound():
-    shown = Room(KIB).fit(
+def test_odd_fields_become_empty_texts_in_valid_outputs():
+    shown = OutputBudget(KIB).fit(
         [
             {"output_type": "stream", "name": "stdout", "text": ["x"]},
             {"output_type": "error", "ename": 3, "evalue": "a\ud800", "traceback": ["b", None]},
@@ -58,20 +60,20 @@ def test_odd_parts_are_empty_texts_and_every_output_is_sound():
     nbformat.validate(nbformat.v4.new_notebook(cells=cells))
 
 
-def test_a_cell_shows_what_it_may_and_no_more():
-    room = Room(KIB)
-    shown = room.fit([PRINTED] * 1000)
+def test_the_output_of_a_cell_is_limited():
+    budget = OutputBudget(KIB)
+    shown = budget.fit([PRINTED] * 1000)
     assert shown[-1].text == LEFT_OUT
     assert KIB <= len(shown) - 1 < KIB + 40
-    assert len(room.fit([PRINTED] * KIB)) == KIB  # the next one may show something again
+    assert len(budget.fit([PRINTED] * KIB)) == KIB  # the next cell may show output again
 
 
-def test_all_cells_together_show_no_more_than_some_full_ones():
-    room = Room(KIB)
-    numbers = [len(room.fit([PRINTED] * 1000)) for _ in range(100)]
+def test_the_output_of_all_cells_together_is_limited():
+    budget = OutputBudget(KIB)
+    numbers = [len(budget.fit([PRINTED] * 1000)) for _ in range(100)]
     assert sum(numbers) < 8 * (KIB + 40) + 100
-    assert room.fit([PRINTED])[0].text == LEFT_OUT
-    assert room.fit([]) == []
+    assert budget.fit([PRINTED])[0].text == LEFT_OUT
+    assert budget.fit([]) == []
 
 
 @pytest.mark.parametrize(
@@ -84,15 +86,15 @@ def test_all_cells_together_show_no_more_than_some_full_ones():
         (base64.b64encode(b"<svg onload='alert(1)'>" * 2).decode(), False),
     ],
 )
-def test_a_picture_is_one_that_a_browser_can_hold(text, is_one):
-    (shown,) = Room(KIB).fit([picture(text)])
+def test_only_pictures_that_a_browser_can_show_are_kept(text, is_one):
+    (shown,) = OutputBudget(KIB).fit([picture(text)])
     assert ("image/png" in shown.data) == is_one
     assert shown.data["text/plain"] == "<Figure>"
 
 
-def test_pictures_have_room_of_their_own():
-    room = Room(KIB)
+def test_pictures_have_a_separate_limit():
+    budget = OutputBudget(KIB)
     large = picture(png(640, 480, more=KIB * 8 * 512))
-    shown = room.fit([large, large, PRINTED])
+    shown = budget.fit([large, large, PRINTED])
     assert [output.output_type for output in shown] == ["display_data", "stream"]
     assert shown[-1].text == LEFT_OUT

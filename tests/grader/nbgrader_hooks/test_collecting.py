@@ -1,4 +1,4 @@
-"""Whose the files are in what Moodle and Canvas hand out."""
+"""The learner is recognised from file names in archives of Moodle and Canvas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STUDENTS = {
 
 
 class App(LoggingConfigurable):
-    """What the collector needs of nbgrader's ZipCollectApp."""
+    """The part of nbgrader's ZipCollectApp that the collector uses."""
 
     extracted_directory = "extracted"
 
@@ -39,7 +39,7 @@ class App(LoggingConfigurable):
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
-    """A gradebook into which the class list was imported."""
+    """The address of a gradebook into which the class list was imported."""
     url = f"sqlite:///{tmp_path_factory.mktemp('gradebook')}/gradebook.db"
     with Gradebook(url, configuration().CourseDirectory.course_id) as gradebook:
         for student, (first, last, number) in STUDENTS.items():
@@ -49,7 +49,7 @@ def url(tmp_path_factory):
 
 @pytest.fixture
 def collect(url, tmp_path):
-    """Collect files one after the other; what is told is in caplog."""
+    """A function that collects files one after the other; messages are in caplog."""
 
     def run(*paths, named_regexp=""):
         collector = GradebookCollector(parent=App(tmp_path, url), named_regexp=named_regexp)
@@ -88,10 +88,10 @@ def test_the_learner_is_found(collect, path, student, file, form):
         ),
         ("Wei Wu_1_assignsubmission_file_/a.ipynb", "found wu1 and wu2"),
         ("someone_999_456_a.ipynb", "the lms_user_id 999 in the gradebook, found nobody"),
-        ("a.ipynb", "expected a name as platforms give it"),
+        ("a.ipynb", "expected a file name made by Moodle or Canvas"),
     ],
 )
-def test_who_is_not_known_is_left_out_and_told(collect, caplog, path, told):
+def test_unknown_learners_are_skipped_and_reported(collect, caplog, path, told):
     assert collect(path) == [None]
     assert told in caplog.text
     assert path in caplog.text
@@ -107,29 +107,29 @@ def test_who_is_not_known_is_left_out_and_told(collect, caplog, path, told):
         "Søren Ødegård_1_assignsubmission_file_/.ipynb_checkpoints/a.ipynb",
     ],
 )
-def test_what_is_not_a_learners_notebook_is_passed_over(collect, caplog, path):
+def test_other_files_are_ignored(collect, caplog, path):
     assert collect(path) == [None]
     assert caplog.text == ""
 
 
-def test_late_is_told(collect, caplog):
+def test_a_late_submission_is_reported(collect, caplog):
     collect("odegardsoren_LATE_101_456_a.ipynb")
-    assert "soren came late" in caplog.text
+    assert "soren handed in late" in caplog.text
 
 
-def test_a_second_file_of_the_same_name_stops_nothing(collect):
+def test_files_of_the_same_name_are_renamed(collect):
     of_soren = "Søren Ødegård_1_assignsubmission_file_"
     found = collect(f"{of_soren}/a.ipynb", f"{of_soren}/b/a.ipynb", f"{of_soren}/c/a.ipynb")
     assert found == [("soren", "a.ipynb"), ("soren", "a (2).ipynb"), ("soren", "a (3).ipynb")]
 
 
-def test_nobody_hands_in_for_another(collect, caplog):
-    """By a folder in an archive of his own, or by taking another's name on the platform."""
+def test_no_learner_can_hand_in_for_another(collect, caplog):
+    """Neither by a folder in an archive nor by taking someone else's name on the platform."""
     inside = "José María Núñez_1_assignsubmission_file_/x/Søren Ødegård_2_assignsubmission_file_"
     assert collect(f"{inside}/a.ipynb") == [("jose", "a.ipynb")]
     two = [f"Søren Ødegård_{number}_assignsubmission_file_/a.ipynb" for number in (1, 2)]
     assert collect(*two) == [("soren", "a.ipynb"), None]
-    assert "2 has the name of soren, and so has the number 1" in caplog.text
+    assert "sender with the name of soren, found the numbers 1 and 2" in caplog.text
 
 
 def test_another_platform(collect):

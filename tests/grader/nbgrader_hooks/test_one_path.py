@@ -1,4 +1,4 @@
-"""Both commands that grade, nbgrader's and ours, judge the same answers on the same inputs."""
+"""nbgrader's autograde and our grade command use the same hidden inputs for the same answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from nbformat import NotebookNode
 
-from grader.course import SOLUTIONS, nbgrader_for, run_step
+from grader.course import SOLUTIONS, do_step, nbgrader_for
 from grader.gradebook import reading
 from grader.judging.judge import seed_of
 from grader.judging.verdict import Verdict
@@ -22,11 +22,11 @@ from grader.running.jobs import judge_job
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.sandbox.probes import need_bubblewrap
 
-# nbgrader's models make SQLAlchemy 2.1 remark on the order in which its own code adds rows.
+# nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 ASSIGNMENT = "dot-products"
-NUMBER = 41  # of the generator from which the test cell prints an input
+NUMBER = 41  # number of the generator from which the test cell prints an input
 ANSWERS = {
     "learner-id": 'learner_id = "ada"',
     "softmax": "def softmax(scores):\n    return 'Größe — 大'",
@@ -36,7 +36,7 @@ OTHER_ANSWERS = ANSWERS | {"softmax": "def softmax(scores):\n    return 'Größe
 
 
 def with_outputs(notebook: NotebookNode) -> str:
-    """Return the notebook as an editor saves it that has run it."""
+    """Return the notebook as an editor saves it after running it."""
     notebook.metadata["kernelspec"] = {"name": "conda-env", "display_name": "Conda"}
     for count, cell in enumerate(notebook.cells):
         cell.metadata["tags"] = ["seen"]
@@ -46,7 +46,7 @@ def with_outputs(notebook: NotebookNode) -> str:
     return nbformat.writes(notebook)
 
 
-#: The same answers in files that differ, and whether nbgrader can read such a file by itself.
+#: Different files with the same answers, and whether nbgrader can read them without repair.
 FILES: Mapping[str, tuple[Callable[[NotebookNode], bytes], bool]] = {
     "as-saved": (lambda notebook: nbformat.writes(notebook).encode(), True),
     "with-outputs": (lambda notebook: with_outputs(notebook).encode(), True),
@@ -59,7 +59,7 @@ FILES: Mapping[str, tuple[Callable[[NotebookNode], bytes], bool]] = {
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory) -> Path:
-    """A course whose test of softmax prints a hidden input, and the submissions to it."""
+    """A course with submissions, in which the test of softmax prints a hidden input."""
     need_bubblewrap()
     folder = tmp_path_factory.mktemp("course")
     notebook = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
@@ -95,7 +95,7 @@ def write(folder: Path, student: str, content: bytes) -> None:
 
 @pytest.fixture(scope="module")
 def by_grader(course) -> dict[str, Verdict]:
-    """What a worker of ``python -m grader grade`` finds."""
+    """The verdicts of a worker of ``python -m grader grade``."""
     found = {}
     for student in (*FILES, "other-answers"):
         job = {
@@ -122,10 +122,10 @@ def by_nbgrader(course) -> dict[str, NotebookNode]:
         "db_url": reading.sqlite_url(course),
     }
     api = nbgrader_for(settings)
-    run_step(api.generate_assignment, ASSIGNMENT)
+    do_step(api.generate_assignment, ASSIGNMENT)
     readable = [student for student, (_, can) in FILES.items() if can]
     for student in (*readable, "other-answers"):
-        run_step(api.autograde, ASSIGNMENT, student)
+        do_step(api.autograde, ASSIGNMENT, student)
     return {
         student: nbformat.read(file_of(course, "autograded", student), as_version=4)
         for student in (*readable, "other-answers")
@@ -139,7 +139,7 @@ def drawn(notebook: NotebookNode) -> float:
     return float(found)
 
 
-def test_the_same_answers_meet_the_same_inputs_on_both_ways(by_grader, by_nbgrader):
+def test_both_commands_use_the_same_inputs_for_the_same_answers(by_grader, by_nbgrader):
     notebooks = {name: nbformat.reads(by_grader[name].notebook, as_version=4) for name in FILES}
     (seed,) = {by_grader[name].provenance["seed"] for name in FILES}
     assert {seed_of(notebook) for notebook in notebooks.values()} == {seed}
@@ -154,7 +154,7 @@ def test_the_same_answers_meet_the_same_inputs_on_both_ways(by_grader, by_nbgrad
     )
 
 
-def test_other_answers_meet_other_inputs_the_same_on_both_ways(by_grader, by_nbgrader):
+def test_other_answers_get_other_inputs_equal_for_both_commands(by_grader, by_nbgrader):
     verdict = by_grader["other-answers"]
     seed = verdict.provenance["seed"]
     assert seed != by_grader["as-saved"].provenance["seed"]

@@ -1,4 +1,4 @@
-"""Answers kept as small files, and what of them goes into the notebook."""
+"""Answers are read from small files and filled into a notebook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_answers_are_read_by_cell(answers):
     }
 
 
-def test_no_answer_at_all(answers):
+def test_a_file_without_answers(answers):
     assert read_answers(answers('"""Handed in as it was released."""\n')) == {}
 
 
@@ -48,7 +48,7 @@ def test_two_answers_to_a_cell(answers):
         read_answers(answers("# %% [softmax]\nx = 1\n# %% [softmax]\nx = 2\n"))
 
 
-def test_filled_cells_change_and_no_others():
+def test_only_filled_cells_change():
     notebook, before = (nbformat.read(NOTEBOOK, as_version=4) for _ in range(2))
     fill(notebook, {"softmax": "x = 1", "in-words": "# Value 0,\n#\n# since its key fits."})
     changed = {
@@ -66,7 +66,7 @@ def test_only_solution_cells_can_be_filled(cell):
         fill(notebook, {cell: "x = 1"})
 
 
-def test_a_class_is_written_where_nbgrader_looks(answers, tmp_path):
+def test_a_class_is_written_to_the_folder_that_nbgrader_reads(answers, tmp_path):
     path = answers("# %% [softmax]\nx = 'é'\n")
     answers("", "no answers")
     submitted = tmp_path / "submitted"

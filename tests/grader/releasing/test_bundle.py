@@ -1,4 +1,4 @@
-"""The learners' archive holds what learners need, and nothing of the instructor's side."""
+"""The learners' archive contains what learners need, and nothing that is for instructors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def archive(book, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def contents(archive) -> dict[str, bytes]:
-    """What is in the archive, by name, without its folder."""
+    """The files of the archive, by name relative to its top folder."""
     with zipfile.ZipFile(archive) as file:
         assert file.testzip() is None
         return {name.removeprefix(f"{FOLDER}/"): file.read(name) for name in file.namelist()}
@@ -56,7 +56,7 @@ def contents(archive) -> dict[str, bytes]:
 
 @pytest.fixture
 def without_notebooks(monkeypatch):
-    """Leave out the release of the notebooks, which takes the time."""
+    """Skip the release of the notebooks, which is slow."""
     monkeypatch.setattr(bundles, "_exercises", dict)
 
 
@@ -65,7 +65,7 @@ def in_wheel(contents) -> dict[str, bytes]:
         return {name: wheel.read(name) for name in wheel.namelist()}
 
 
-def test_it_holds_these_files_and_no_others(archive, contents):
+def test_it_contains_exactly_these_files(archive, contents):
     assert archive.name == f"{FOLDER}.zip"
     notebooks = {f"exercises/{name}/{name}.ipynb" for name in assignments()}
     texts = {"README.txt", "LICENSE", "LICENSE-TEXT"}
@@ -100,7 +100,7 @@ def bundled_text(content: bytes) -> str:
     return content.decode("utf-8", errors="ignore").replace('\\"', '"')
 
 
-def test_nothing_tells_of_the_instructors_side(contents):
+def test_nothing_in_it_is_for_instructors(contents):
     for file, content in {**contents, **in_wheel(contents)}.items():
         text = bundled_text(content)
         assert "BEGIN SOLUTION" not in text, file
@@ -137,18 +137,18 @@ class TestSecrets:
         found = list(secrets_in({"a.whl": out.getvalue()}))
         assert found == [("a.whl/attn_lib/a.py", HIDDEN)]
 
-    def test_the_instructors_notebook_is_full_of_them(self):
+    def test_secrets_are_found_in_the_instructor_notebook(self):
         path = SOLUTIONS / "dot-products" / "dot-products.ipynb"
         found = [line for _, line in secrets_in({"exercises/a.ipynb": path.read_bytes()})]
         assert HIDDEN in found
         assert "return q @ np.swapaxes(k, -1, -2)" in found
         assert any(line.startswith(MODEL) for line in found)
 
-    def test_what_attn_lib_computes_itself_is_no_secret(self):
+    def test_code_of_attn_lib_is_not_a_secret(self):
         content = b"return q @ np.swapaxes(k, -1, -2)"
         assert list(secrets_in({"attn_lib/course/targets/dot_products.py": content})) == []
 
-    def test_with_one_in_it_there_is_no_archive(self, book, tmp_path, without_notebooks):
+    def test_no_archive_is_made_with_a_secret_in_it(self, book, tmp_path, without_notebooks):
         page = book / "book" / "leak.html"
         page.write_text(f"<pre>{HIDDEN}</pre>", encoding="utf-8")
         try:
@@ -179,8 +179,8 @@ class TestRequirements:
         lines = contents["requirements-validate.txt"].decode().splitlines()
         assert [line for line in lines if not line.startswith("#")] == ["nbgrader==0.9.6"]
 
-    def test_pip_takes_them(self, archive, tmp_path):
-        """All is installed here but the wheel, so pip asks no registry."""
+    def test_pip_accepts_them(self, archive, tmp_path):
+        """Everything except the wheel is installed, so pip needs no registry."""
         with zipfile.ZipFile(archive) as file:
             file.extractall(tmp_path)
         options = ("--dry-run", "--no-index", "--disable-pip-version-check")
@@ -195,8 +195,8 @@ class TestRequirements:
         assert run.returncode == 0, run.stderr
 
 
-def test_a_learner_can_check_with_the_wheel_alone(archive, tmp_path):
-    """In an environment with nothing but NumPy and the wheel."""
+def test_the_checks_run_with_only_the_wheel_and_numpy(archive, tmp_path):
+    """The environment has only NumPy and the wheel."""
     with zipfile.ZipFile(archive) as file:
         file.extractall(tmp_path)
     folder = tmp_path / FOLDER
@@ -221,7 +221,7 @@ def test_a_learner_can_check_with_the_wheel_alone(archive, tmp_path):
     assert run.stdout.endswith("0 of 6 test cells pass.\n")
 
 
-def test_the_readme_names_what_is_there(contents):
+def test_files_mentioned_in_the_readme_exist(contents):
     text = contents["README.txt"].decode()
     assert VERSION in text.splitlines()[0]
     for name in contents:
@@ -244,7 +244,7 @@ def test_the_same_contents_give_the_same_bytes(book, tmp_path, without_notebooks
 
 
 class TestCommand:
-    def test_it_says_where_the_archive_is(self, book, tmp_path, capsys, without_notebooks):
+    def test_it_prints_the_path_of_the_archive(self, book, tmp_path, capsys, without_notebooks):
         assert commands.main(["bundle", "--book", str(book), "--into", str(tmp_path)]) == 0
         assert capsys.readouterr().out == f"{tmp_path / FOLDER}.zip\n"
 
@@ -252,7 +252,9 @@ class TestCommand:
         assert commands.main(["bundle", "--book", str(tmp_path), "--into", str(tmp_path)]) == 2
         assert "found no index.html there. Run `make book`." in capsys.readouterr().err
 
-    def test_an_old_environment_is_told(self, book, tmp_path, monkeypatch, without_notebooks):
+    def test_an_outdated_environment_is_reported(
+        self, book, tmp_path, monkeypatch, without_notebooks
+    ):
         monkeypatch.setattr(bundles.importlib.metadata, "version", lambda name: "0.0.1")
         with pytest.raises(BundleFailed, match=r"wheel of attn_lib 0\.0\.1, got none\. Run `make"):
             bundle(book, tmp_path)

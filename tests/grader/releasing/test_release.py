@@ -1,4 +1,4 @@
-"""Releasing an assignment never destroys work, and says what it did."""
+"""Releasing an assignment never destroys work, and reports what it did."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTEBOOK = EXERCISES / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
 
 @pytest.fixture
 def exercises(tmp_path):
-    """An exercises folder with the released notebook, and another file beside it."""
+    """An exercises folder with the released notebook and another file."""
     folder = tmp_path / ASSIGNMENT
     folder.mkdir()
     (folder / NOTEBOOK.name).write_bytes(NOTEBOOK.read_bytes())
@@ -25,7 +25,7 @@ def exercises(tmp_path):
 
 
 def change(exercises, find, source: str) -> bytes:
-    """Change the first cell that `find` takes, save, and return the file's bytes."""
+    """Change the first cell for which `find` is true, save, and return the file's bytes."""
     path = exercises / ASSIGNMENT / NOTEBOOK.name
     notebook = nbformat.read(path, as_version=4)
     next(cell for cell in notebook.cells if find(cell)).source = source
@@ -57,7 +57,7 @@ def test_an_old_release_without_work_is_replaced(exercises):
     assert (exercises / ASSIGNMENT / "notes.txt").read_text() == "mine"
 
 
-def test_outputs_alone_are_no_work(exercises):
+def test_outputs_do_not_count_as_work(exercises):
     path = exercises / ASSIGNMENT / NOTEBOOK.name
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[1].outputs = [nbformat.v4.new_output("stream", text="hello")]
@@ -72,10 +72,10 @@ def test_work_is_kept(exercises):
     assert released(exercises) == before
 
 
-def test_work_on_an_old_release_is_kept_and_told(exercises):
+def test_work_on_an_old_release_is_kept_and_reported(exercises):
     change(exercises, is_locked, "import numpy")
     before = change(exercises, work, "def softmax(scores): return 1")
-    with pytest.raises(WorkInTheWay, match=r"found work in it\. Move it to another folder"):
+    with pytest.raises(WorkInTheWay, match=r"found some\. Move the notebook to another"):
         release(ASSIGNMENT, exercises)
     assert released(exercises) == before
 
@@ -91,14 +91,14 @@ def test_an_unknown_assignment_fails(tmp_path):
         generate("dot-product", tmp_path)
 
 
-def test_the_command_tells_the_truth(capsys):
+def test_the_command_reports_what_it_did(capsys):
     assert commands.main(["release", "dot-product"]) == 1
     assert "No notebooks were matched" in capsys.readouterr().err
     assert commands.main(["release"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{a}: up to date" for a in assignments()]
 
 
-def test_what_there_is(root):
+def test_all_assignments_are_found(root):
     written = sorted(path.parent.name for path in root.glob("solutions/*/*.ipynb"))
     assert assignments() == written
     assert ASSIGNMENT in written

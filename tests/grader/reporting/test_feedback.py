@@ -1,4 +1,4 @@
-"""Feedback: what a student reads, without hidden tests and without anything active."""
+"""Feedback pages contain neither hidden tests nor active content."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ ACTIVE = [
 
 
 class _Finder(HTMLParser):
-    """What of a page is active or asks another host."""
+    """Finds active content and requests to other hosts in a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,7 +94,7 @@ class _Finder(HTMLParser):
 
 
 def problems(page: str) -> list[str]:
-    """Return what of a page's body is active or asks another host."""
+    """Return the active content and the requests to other hosts in a page's body."""
     finder = _Finder()
     finder.feed(page.partition("<body>")[2] or page)
     finder.close()
@@ -102,12 +102,12 @@ def problems(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("piece", ACTIVE)
-def test_the_pieces_are_active_as_they_are(piece):
+def test_the_pieces_are_active_without_sanitising(piece):
     assert problems(piece)
 
 
 @pytest.mark.parametrize("piece", ACTIVE)
-def test_nothing_active_is_left(piece):
+def test_active_content_is_removed(piece):
     clean = sanitised(f"<p>before</p>{piece}<p>after</p>")
     assert problems(clean) == []
     assert clean.startswith("<p>before</p>")
@@ -127,11 +127,11 @@ def test_nothing_active_is_left(piece):
         "<pre>expected shape (1, 3), got (3, 1). 1 &lt; 2 &amp; 3</pre>",
     ],
 )
-def test_what_only_shows_stays(piece):
+def test_passive_content_is_kept(piece):
     assert sanitised(piece) == piece
 
 
-#: Each with what is left of it where a learner wrote it.
+#: Pieces of HTML with names that the page uses, and what remains of each in learner content.
 NAMED = {
     '<div class="nbgrader_cell"><span id="score-matrix-tests"></span>'
     '<a class="full-credit modal-backdrop fade" href="#x"></a></div>': (
@@ -153,11 +153,11 @@ NAMED = {
 
 
 @pytest.mark.parametrize(("piece", "left"), NAMED.items())
-def test_what_a_learner_wrote_has_no_name_of_the_pages(piece, left):
+def test_learner_content_cannot_use_names_of_the_page(piece, left):
     assert shown_text(piece) == left
 
 
-def test_a_headings_name_goes_as_well():
+def test_ids_of_headings_are_removed():
     assert shown_text('<h2 id="softmax-tests">softmax-tests</h2>') == "<h2>softmax-tests</h2>"
 
 
@@ -169,21 +169,21 @@ def test_a_headings_name_goes_as_well():
     ],
     ids=repr,
 )
-def test_colours_of_a_terminal_stay(piece):
+def test_terminal_colours_are_kept(piece):
     coloured = ansi2html(piece)
     assert 'class="ansi-' in coloured
     assert shown_text(coloured) == coloured
 
 
-def test_colours_of_code_stay():
+def test_code_colours_are_kept():
     coloured = Highlight2HTML()("@f\ndef g(x: int): return f'{x!r}' + 'a\\n' @ 0x1 # b")
     classes = re.findall(r'<span class="(\w+)"', coloured)
     assert len(set(classes)) > 8
     assert re.findall(r'<span class="(\w+)"', shown_text(coloured)) == classes
 
 
-def test_no_class_that_stays_is_one_of_formgraders():
-    """Those by which its script and its pages find or dress an element."""
+def test_kept_classes_are_not_used_by_formgrader():
+    """Formgrader's scripts and styles select elements by their classes."""
     theirs = set()
     for path in [*(FORMGRADER / "static/js").glob("*.js"), *FORMGRADER.rglob("formgrade/*.j2")]:
         text = path.read_text(encoding="utf-8")
@@ -204,24 +204,24 @@ def test_no_class_that_stays_is_one_of_formgraders():
         ("<annotation-xml>a</annotation-xml><font-face>b<iframe>c<textarea>d", "abcd"),
     ],
 )
-def test_the_words_in_tags_that_do_not_stay_do(piece, left):
+def test_text_in_removed_tags_is_kept(piece, left):
     assert sanitised(piece) == shown_text(piece) == left
 
 
 @pytest.mark.parametrize("piece", ["<script></script>", "<!--", "</p>", "&", "<"])
-def test_a_flood_is_cleaned(piece):
+def test_a_very_long_text_is_sanitised(piece):
     begun = time.monotonic()
     assert problems(sanitised(piece * 20_000)) == []
     assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize("piece", ["<div>", "<b><p>", "<style>"])
-def test_a_flood_of_tags_in_tags_is_refused(piece):
-    with pytest.raises(TooDeep, match=r"at most 600 tags in tags, found [24]0000"):
+def test_deeply_nested_tags_are_refused(piece):
+    with pytest.raises(TooDeep, match=r"nested at most 600 deep, found [24]0000"):
         sanitised(piece * 20_000)
 
 
-def test_a_text_of_tags_in_tags_is_shown_as_it_was_typed():
+def test_a_deeply_nested_text_cell_is_shown_as_source():
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("<i>" * 70 + "deep")])
     page = feedback_job(job(notebook=nbformat.writes(notebook)))
     assert "<i><i><i>" in text_of(page)
@@ -230,7 +230,7 @@ def test_a_text_of_tags_in_tags_is_shown_as_it_was_typed():
 
 
 def job(**changes) -> dict:
-    """Return the job for a page: the stub with an answer full of active content."""
+    """Return the job for a page of the stub with an answer full of active content."""
     notebook = copy.deepcopy(SOURCE.stub)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "in-words":
@@ -283,7 +283,7 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", page[page.index("<body") :])).split())
 
 
-def test_marks_of_hidden_tests_in_an_answer_do_no_harm():
+def test_hidden_test_markers_in_an_answer_are_harmless():
     notebook = nbformat.reads(job()["notebook"], as_version=4)
     for cell in notebook.cells:
         if is_solution(cell):
@@ -303,7 +303,7 @@ def test_a_page_of_active_answers_is_not_active(page):
 
 
 @pytest.mark.parametrize("kind", ["a text cell", "text/html", "text/markdown", "a raw cell"])
-def test_a_learners_names_are_not_in_a_page(kind):
+def test_names_in_learner_content_are_removed_from_a_page(kind):
     payload = "".join(NAMED)
     if kind == "a text cell":
         cell = nbformat.v4.new_markdown_cell(f"{payload}\n\n## softmax-tests\n\nlearner's words")
@@ -321,7 +321,7 @@ def test_a_learners_names_are_not_in_a_page(kind):
     assert body.count('name="top"') == 1
 
 
-def test_a_page_tells_scores_findings_comments_and_remarks(page):
+def test_a_page_shows_scores_findings_comments_and_remarks(page):
     text = text_of(page)
     assert "dot-products (Score: 5.5 / 20.0)" in text
     assert "Score: 1.5 / 3.0" in text
@@ -352,7 +352,7 @@ def test_no_hidden_line_is_in_a_page(page):
     assert "HIDDEN" not in text
 
 
-def test_a_late_penalty_is_told():
+def test_a_late_penalty_is_shown():
     text = text_of(feedback_job(job(late_penalty=2.0)))
     assert "(Score: 3.5 / 20.0)" in text
     assert "Late submission penalty (Score: -2.0)" in text
@@ -388,13 +388,13 @@ class TestAClass:
         page.write_text("written by another program")
         assert self.write(folder, ada) == (["ada"], {})
 
-    def test_a_graded_notebook_that_is_gone_is_told(self, folder):
+    def test_a_missing_graded_notebook_is_reported(self, folder):
         written, problems = self.write(folder, self.result("zoe"), self.result("bo"))
         assert written == ["bo"]
         assert list(problems) == ["zoe"]
         assert problems["zoe"].startswith("no feedback: expected ")
 
-    def test_a_graded_notebook_that_cannot_be_read_is_told(self, folder):
+    def test_an_unreadable_graded_notebook_is_reported(self, folder):
         path = folder / "autograded" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
         path.write_text("{")
         written, problems = self.write(folder, self.result("ada"), self.result("bo"))

@@ -1,4 +1,4 @@
-"""The instructor's report: its numbers, and a page that stands alone."""
+"""The instructor's report has the right numbers and is a self-contained page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POINTS = {"softmax-tests": 3.0, "attention-tests": 4.0, "in-words": 2.0}
 
 
 def part(title: str, *mistakes: str | None) -> JudgedPart:
-    """Return a part that is lost if any mistake, or None for an unknown one, is given."""
+    """Return a part with these mistakes, None for an unknown one; without any, it is passed."""
     findings = tuple(JudgedFinding("f", f"{title}: ok\nother: ok", mistake) for mistake in mistakes)
     return JudgedPart(title, 1.0, not mistakes, findings)
 
@@ -61,10 +61,10 @@ def test_items():
     # Scores (3, 3, 0, 0) and the rest (4, 2, 1, 0).
     assert softmax.discrimination == pytest.approx(0.8451542547)
     assert (words.number, words.waiting, words.points) == (0, 4, 2)
-    assert (softmax.waiting, softmax.tells, words.tells) == (0, True, False)
+    assert (softmax.waiting, softmax.mostly_scored, words.mostly_scored) == (0, True, False)
 
 
-def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(tmp_path):
+def test_statistics_need_a_majority_of_graded_answers(tmp_path):
     path = tmp_path / "report.html"
     known = [result(student, 3, points) for student, points in (("a", 0), ("b", 1), ("c", 4))]
     for each, points in zip(known, (0.0, 1.0, 2.0), strict=True):
@@ -82,7 +82,7 @@ def test_where_most_answers_wait_to_be_read_the_known_ones_do_not_speak_for_all(
     assert row([*known, *CLASS[:2]]) == ["2", "50%", "1", "1", "3", "2", "0.96"]
 
 
-def test_a_class_of_which_every_cell_waits_has_no_hardest_cell(tmp_path):
+def test_an_ungraded_class_has_no_hardest_cell(tmp_path):
     entry = Entry("ada", {}, dict(POINTS), list(POINTS))
     path = tmp_path / "report.html"
     write_report("dot-products", [Result("ada", entry)], path)
@@ -91,7 +91,7 @@ def test_a_class_of_which_every_cell_waits_has_no_hardest_cell(tmp_path):
     assert "<td>in-words</td>" in page
 
 
-def test_no_discrimination_where_all_are_alike():
+def test_no_discrimination_if_all_scores_are_equal():
     alike = [result("a", 3, 1), result("b", 3, 2), result("c", 3, 4)]
     assert [item.discrimination for item in items(alike, ["softmax-tests", "attention-tests"])] == [
         None,
@@ -100,7 +100,7 @@ def test_no_discrimination_where_all_are_alike():
 
 
 def test_parts():
-    """What a finding quotes counts for nothing."""
+    """Text that a finding quotes from an answer does not count."""
     assert parts(CLASS) == [
         PartCount("softmax-tests", "rows", 2, 2),
         PartCount("softmax-tests", "large", 1, 2),
@@ -108,12 +108,12 @@ def test_parts():
     ]
 
 
-def test_a_part_that_was_reported_twice_counts_as_it_was_in_the_end():
+def test_the_last_report_of_a_part_counts():
     twice = result("ada", 3, 4, parts={"softmax-tests": (part("rows", None), part("rows"))})
     assert parts([twice]) == [PartCount("softmax-tests", "rows", 1, 1)]
 
 
-def test_mistakes_the_most_frequent_first():
+def test_mistakes_are_sorted_by_frequency():
     assert list(mistakes(CLASS).items()) == [("no-scale", ["bo", "cy"]), ("<odd>", ["cy"])]
 
 
@@ -150,13 +150,13 @@ def test_the_page(tmp_path):
     labels = re.findall(r'<svg role="img" aria-label="([^"]+)"', page)
     assert len(labels) == 3
     assert labels[0].startswith("Scores of 4 students")
-    # One file is written, and no other is asked for.
+    # The page is a single file and loads no other.
     assert [p.name for p in tmp_path.rglob("*")] == ["report.html"]
     assert re.findall(r"<(?:script|link|iframe|img)\b", page) == []
     assert re.findall(r"(?:href|src|url\()=?[\"']?https?:", page) == []
 
 
-def test_the_page_of_a_class_of_which_nothing_is_graded(tmp_path):
+def test_the_page_of_a_class_without_grades(tmp_path):
     path = tmp_path / "report.html"
     write_report("dot-products", CLASS[4:], path)
     page = path.read_text(encoding="utf-8")
@@ -164,7 +164,7 @@ def test_the_page_of_a_class_of_which_nothing_is_graded(tmp_path):
     assert "<svg" not in page
 
 
-def test_figures_have_bars_of_the_right_number_and_are_the_same_each_time():
+def test_figures_have_the_right_bars_and_are_reproducible():
     made = columns(["a", "b", "c"], [1, 0, 2], "points", 'it says "x"')
     assert made == columns(["a", "b", "c"], [1, 0, 2], "points", 'it says "x"')
     assert 'aria-label="it says &quot;x&quot;"' in made

@@ -1,4 +1,4 @@
-"""What the CSV file, the table and the figures say of results of every kind."""
+"""The CSV file, the table and the summary of figures for results of every kind."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_figures():
     )
 
 
-def test_figures_of_nobody():
+def test_figures_of_an_empty_class():
     assert figures([])["graded"] == 0
     assert figures(RESULTS[2:3])["mean"] == 0
 
@@ -77,14 +77,14 @@ def test_remarks():
     assert remarks(RESULTS) == "bo: Two cells were the same.\nbo: =1+1"
 
 
-def test_a_long_reason_stands_below_the_table():
+def test_a_long_reason_is_printed_below_the_table():
     long = Result("ed", None, reason="the file is no notebook: " + "reason " * 20)
     *_, line = table([*RESULTS, long]).splitlines()
     assert line == "ed                 failed: the file is no notebook: reason reason reason …"
     assert remarks([long]) == f"ed: {long.status}"
 
 
-def test_a_late_penalty_is_taken_off():
+def test_a_late_penalty_is_subtracted():
     late = entry("ada", {"a-tests": 2.0, "b-tests": 3.0})
     assert Result("ada", late).lost == 0
     late.late_penalty = 1.5
@@ -96,7 +96,7 @@ def test_a_late_penalty_is_taken_off():
 
 def lines(tmp_path, form: str) -> list[str]:
     path = tmp_path / "grades.csv"
-    number = write_csv(RESULTS, list(POINTS), path, assignment="=masking", form=form)
+    number = write_csv(RESULTS, list(POINTS), path, assignment="=masking", file_format=form)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
     assert len({len(row) for row in rows}) == 1
@@ -118,7 +118,7 @@ def test_csv(tmp_path):
 
 
 def test_csv_for_canvas(tmp_path):
-    """Canvas's own first columns, the points in the second row, and students by their login."""
+    """Canvas has fixed first columns, points in the second row, and students by login."""
     assert lines(tmp_path, "canvas") == [
         '"Student","ID","SIS User ID","SIS Login ID","Section","\'=masking"',
         '"    Points Possible","","","","",6.0',
@@ -130,7 +130,7 @@ def test_csv_for_canvas(tmp_path):
 
 
 def test_csv_for_moodle(tmp_path):
-    """Students by their username; one without a grade is left out."""
+    """Students are listed by username; one without a grade is omitted."""
     assert lines(tmp_path, "moodle") == [
         '"username","lastname","firstname","\'=masking","\'=masking feedback"',
         '"ada","Lovelace","Ada",5.0,""',
@@ -140,7 +140,7 @@ def test_csv_for_moodle(tmp_path):
 
 
 UNREAD = (
-    "1 has an answer that waits to be read: the points are not final. Read the answers in "
+    "1 has an answer that waits to be read, so the points are not final. Read the answers in "
     "formgrader, give the command grade once more, then export again."
 )
 
@@ -151,7 +151,7 @@ UNREAD = (
         (
             RESULTS,
             4,
-            "4 students in a.csv.\nIn it without points, because the work has no grade: 1 (cy).\n"
+            "4 students in a.csv.\nListed without points, because the work has no grade: 1 (cy).\n"
             + UNREAD,
         ),
         (
@@ -168,7 +168,7 @@ UNREAD = (
         ),
     ],
 )
-def test_what_an_export_lacks_is_told(of, number, told):
+def test_missing_data_of_an_export_is_reported(of, number, told):
     assert exported(of, number, "a.csv") == told
 
 
@@ -181,7 +181,7 @@ def test_what_an_export_lacks_is_told(of, number, told):
         (["b-tests"], [], "graded, without b-tests"),
     ],
 )
-def test_the_status_names_the_cells_that_were_not_handed_in(missing, waiting, status):
+def test_the_status_names_missing_answers(missing, waiting, status):
     scores = dict.fromkeys(missing, 0.0)
     entry = Entry("ada", scores, dict(POINTS), waiting)
     result = Result("ada", entry, missing=tuple(missing))
@@ -196,9 +196,7 @@ def test_help_names_every_command_in_plain_text(capsys):
     assert stop.value.code == 0
     described, listed = capsys.readouterr().out.split("positional arguments:")
     assert "`" not in described + listed
-    assert "release the learners' notebooks, grade what was submitted" in " ".join(
-        described.split()
-    )
+    assert "release the learners' notebooks, grade submissions" in " ".join(described.split())
     named = {line.split()[0] for line in listed.splitlines() if re.match(r" {4}\S", line)}
     expected = "release grade autograde feedback export report sample-class doctor"
     assert set(expected.split()) <= named
@@ -210,5 +208,5 @@ def test_formulas_are_neutralised(text):
 
 
 @pytest.mark.parametrize("text", ["", "Ada", "a=1", "O'Brien", "1-2", "Ödegård"])
-def test_other_texts_are_left_alone(text):
+def test_other_texts_stay_the_same(text):
     assert neutral(text) == text

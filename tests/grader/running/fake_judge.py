@@ -1,6 +1,6 @@
-"""A judge that starts in no time, for tests of what is around it.
+"""A judge without a sandbox, which starts at once, for tests of the code around it.
 
-A submission is text. It begins with its score, and may then say what it does to its worker.
+A submission is a text: its share of the points, then optional orders to its worker.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORDS = "in-words"
 
 
 def judge_job(job: Mapping[str, Any]) -> str:
-    """Give each test cell the share of its points that the submission says."""
+    """Give each test cell the share of its points that the submission states."""
     share, *orders = job["submitted"].decode("utf-8").split()
     for order in orders:
         _obey(order)

@@ -1,4 +1,4 @@
-"""A penalty for late work, as a course may configure it."""
+"""Plugins for late penalties, as a course may configure them."""
 
 from __future__ import annotations
 

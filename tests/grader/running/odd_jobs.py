@@ -1,4 +1,4 @@
-"""Jobs for workers that go well, go wrong, or take their worker with them."""
+"""Jobs for workers that succeed, fail, or kill their worker."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def note(settings: Mapping[str, Any]) -> None:
 
 
 def obey(job: Mapping[str, Any]) -> str:
-    """Do what the job says."""
+    """Carry out the order in the job."""
     order, argument = job["order"], job.get("argument")
     if order == "raise":
         raise ValueError(argument)

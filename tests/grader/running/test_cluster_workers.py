@@ -1,4 +1,4 @@
-"""A class graded on a Dask cluster whose scheduler and workers are programs of their own."""
+"""A class is graded on a Dask cluster whose scheduler and workers are separate processes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OBEY = "tests.grader.running.odd_jobs:obey"
 
 
 def start(*arguments: str) -> subprocess.Popen:
-    """Start one of Dask's programs in the project's folder."""
+    """Start a Dask program in the project's folder."""
     return subprocess.Popen(
         [sys.executable, "-m", "dask", *arguments, "--no-dashboard"],
         cwd=ROOT,
@@ -39,7 +39,7 @@ def start(*arguments: str) -> subprocess.Popen:
 
 @pytest.fixture(scope="module")
 def scheduler():
-    """The address of a scheduler with two workers, each a program."""
+    """The address of a scheduler with two workers, all separate processes."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -66,7 +66,10 @@ def scheduler():
         yield address
     finally:
         scheduler, *workers = programs
-        for group in (workers, [scheduler]):  # workers take their leave of it for seconds
+        for group in (
+            workers,
+            [scheduler],
+        ):  # workers first: without a scheduler, they take seconds to end
             for program in group:
                 program.terminate()
             for program in group:
@@ -78,7 +81,7 @@ def run(scheduler: str, function: str, jobs: dict[str, dict]) -> dict[str, Done]
         return {done.name: done for done in workers.do(jobs.items())}
 
 
-def test_each_job_is_done_once_and_few_are_on_the_way(scheduler):
+def test_each_job_is_done_once_and_few_are_queued(scheduler):
     taken = []
 
     def jobs():
@@ -95,7 +98,7 @@ def test_each_job_is_done_once_and_few_are_on_the_way(scheduler):
     assert max(ahead) <= 2 * 2
 
 
-def test_what_a_job_raises_is_told_and_others_are_done(scheduler):
+def test_an_error_in_a_job_is_reported_and_others_are_done(scheduler):
     jobs = {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}
     assert run(scheduler, OBEY, jobs) == {
         "a": Done("a", None, "ValueError: no 7"),
@@ -108,13 +111,13 @@ def test_a_run_ends_when_no_job_can_be_done(scheduler):
         run(scheduler, OBEY, {"a": {"order": "cannot", "argument": "no sandbox"}})
 
 
-def test_no_scheduler_is_told(monkeypatch):
+def test_an_unreachable_scheduler_is_reported(monkeypatch):
     monkeypatch.setattr("grader.running.cluster_workers.PATIENCE", 1)
     with pytest.raises(CannotWork, match=r"expected a Dask scheduler .* at tcp://127\.0\.0\.1:1"):
         run("tcp://127.0.0.1:1", DOUBLE, {"a": {"text": "x"}})
 
 
-def test_a_worker_killed_in_the_middle_loses_nothing(scheduler, tmp_path):
+def test_a_killed_worker_loses_no_submission(scheduler, tmp_path):
     students = [f"s{number:03}" for number in range(60)]
     for number, student in enumerate(students):
         path = tmp_path / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
@@ -143,7 +146,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(scheduler, tmp_path):
 
 
 def _a_worker(scheduler: str) -> int:
-    """Return the process id of the worker that does jobs, not of its nanny."""
+    """Return the process id of a worker, not of its nanny."""
     from distributed import Client
 
     with Client(scheduler, timeout=30, set_as_default=False) as client:

@@ -1,4 +1,4 @@
-"""The record of what is graded survives whatever ends a run."""
+"""The record of graded submissions survives any end of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def path(tmp_path):
     return tmp_path / "graded-masking.jsonl"
 
 
-def test_lines_come_back_as_they_were(path):
+def test_lines_survive_a_round_trip(path):
     assert list(read(path)) == [ADA, BO, CY]
 
 
@@ -39,7 +39,7 @@ def test_failures_do_not_count_as_graded(path):
         assert journal.graded == {"bo": "2", "cy": "5"}
 
 
-def test_a_line_that_a_killed_run_left_unfinished_is_passed_over(path):
+def test_an_unfinished_line_of_a_killed_run_is_ignored(path):
     whole = path.read_bytes()
     path.write_bytes(whole + b'{"student": "dee", "digest": "9", "sta')
     with Journal(path) as journal:
@@ -57,7 +57,7 @@ def test_a_line_that_a_killed_run_left_unfinished_is_passed_over(path):
         lambda line: line["parts"]["softmax-tests"][1]["findings"][0].pop("mistake"),
     ],
 )
-def test_a_line_of_another_form_is_passed_over(path, change):
+def test_a_malformed_line_is_ignored(path, change):
     first, *others = path.read_text("utf-8").splitlines()
     line = json.loads(first)
     change(line)
@@ -67,7 +67,7 @@ def test_a_line_of_another_form_is_passed_over(path, change):
         assert journal.graded == {"bo": "2"}
 
 
-def test_lines_that_do_not_count_go_when_it_is_opened(path):
+def test_opening_removes_lines_that_do_not_count(path):
     with Journal(path) as journal:
         for _ in range(5):
             journal.add([ADA])
@@ -76,20 +76,20 @@ def test_lines_that_do_not_count_go_when_it_is_opened(path):
         assert len(path.read_text().splitlines()) == 3
 
 
-def test_two_runs_cannot_write_into_one_record(path):
-    with Journal(path), pytest.raises(Busy, match="found another run"):
+def test_two_runs_cannot_write_to_one_journal(path):
+    with Journal(path), pytest.raises(Busy, match="expected no other run"):
         Journal(path)
     with Journal(path) as journal:
         assert journal.graded["ada"] == "1"
 
 
-def test_a_text_that_no_encoding_can_write(path):
+def test_a_text_that_cannot_be_encoded(path):
     odd = Line("e\udc80", "1", GRADED, remarks=("a\ud800\n b",))
     with Journal(path) as journal:
         journal.add([odd])
     assert list(read(path))[-1] == odd
 
 
-def test_a_verdict_leaves_all_but_its_notebook():
+def test_a_line_has_everything_of_a_verdict_except_its_notebook():
     verdict = Verdict("masking", "ada", GRADED, parts=PARTS, provenance={"seed": 7})
     assert Line.of(verdict, "1") == ADA

@@ -1,4 +1,4 @@
-"""Worker processes: what they return, and what becomes of a job whose worker dies."""
+"""Worker processes return results, and jobs of a worker that dies are handled."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_each_job_is_done_once():
     assert done == {str(n): Done(str(n), f"<{n}><{n}>") for n in range(20)}
 
 
-def test_workers_are_so_many_processes_and_are_gone_afterwards():
+def test_the_number_of_workers_and_their_end():
     before = set(multiprocessing.active_children())
     done = run(PROCESS, {str(n): {} for n in range(12)}, number=3)
     assert len({d.returned for d in done.values()}) == 3
@@ -51,7 +51,7 @@ def test_a_job_whose_worker_died_is_done_by_another_one(tmp_path):
     assert run(OBEY, jobs) == {"a": Done("a", "die once"), "b": Done("b", "b")}
 
 
-def test_a_job_that_kills_its_worker_twice_is_given_up_and_no_other_is():
+def test_only_a_job_that_kills_its_worker_twice_is_given_up():
     jobs = {"a": {"order": "die"}, "e": {"order": "exit", "argument": 3}}
     jobs |= {str(n): {"order": str(n)} for n in range(6)}
     done = run(OBEY, jobs)
@@ -60,17 +60,17 @@ def test_a_job_that_kills_its_worker_twice_is_given_up_and_no_other_is():
     assert done == {str(n): Done(str(n), str(n)) for n in range(6)}
 
 
-def test_what_a_job_raises_is_told():
+def test_an_error_in_a_job_is_reported():
     done = run(OBEY, {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}, number=1)
     assert done["a"] == Done("a", None, "ValueError: no 7, tried 2 times")
-    assert done["b"].result == "b"
+    assert done["b"].returned == "b"
 
 
 def test_a_job_that_takes_too_long_is_given_up():
     jobs = {"a": {"order": "sleep", "argument": 600}, "b": {"order": "b"}}
     done = run(OBEY, jobs, seconds=3)
     assert done["a"] == Done("a", None, "it was not done within 3 s, tried 2 times")
-    assert done["b"].result == "b"
+    assert done["b"].returned == "b"
 
 
 def test_a_run_ends_when_no_job_can_be_done():
@@ -79,7 +79,7 @@ def test_a_run_ends_when_no_job_can_be_done():
         run(OBEY, jobs)
 
 
-def test_a_function_that_is_not_there_ends_the_run():
+def test_a_missing_function_ends_the_run():
     with pytest.raises(CannotWork, match="no_such_module"):
         run("no_such_module:f", {"a": {}})
 
@@ -109,24 +109,24 @@ def test_workers_that_cannot_be_started_end_the_run(monkeypatch):
         (5, [{2}, {3}, {5}, {7}, {2}]),
     ],
 )
-def test_each_worker_has_cores_of_its_own_while_there_are_enough(number, cores, monkeypatch):
+def test_each_worker_has_separate_cores_if_there_are_enough(number, cores, monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {7, 3, 5, 2}, raising=False)
     assert [cores_of(place, number) for place in range(number)] == cores
 
 
-def test_where_cores_cannot_be_chosen_none_are(monkeypatch):
+def test_without_affinity_no_cores_are_chosen(monkeypatch):
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     assert cores_of(0, 2) == set()
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
-def test_workers_and_those_that_replace_them_stay_on_their_cores():
+def test_workers_and_their_replacements_stay_on_their_cores():
     mine = sorted(os.sched_getaffinity(0))
     number = min(2, len(mine))
     jobs = {"dead": {"order": "die"}} | {str(n): {"order": "cores"} for n in range(8)}
     done = run(OBEY, jobs, number=number)
-    assert done.pop("dead").result is None
-    found = {result.result for result in done.values()}
+    assert done.pop("dead").returned is None
+    found = {one.returned for one in done.values()}
     assert found <= {str(sorted(mine[place::number])) for place in range(number)}
 
 
@@ -137,7 +137,7 @@ def test_each_worker_is_warmed_up_before_its_first_job(tmp_path):
     assert done.returned in {path.name for path in tmp_path.iterdir()}
 
 
-def test_what_goes_wrong_while_warming_up_is_left_to_the_first_job():
+def test_an_error_while_warming_up_is_left_to_the_first_job():
     warm = ("tests.grader.running.odd_jobs:obey", {"order": "raise", "argument": "cold"})
     with LocalWorkers(DOUBLE, 1, warm=warm) as workers:
         assert [done.returned for done in workers.do([("b", {"text": "x"})])] == ["xx"]

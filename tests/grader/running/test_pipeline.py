@@ -1,4 +1,4 @@
-"""A class graded by real worker processes with a judge that starts in no time."""
+"""A class is graded by real worker processes with a fake judge."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tests.grader.gradebook.rows import rows
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
 JUDGE = "tests.grader.running.fake_judge:judge_job"
-POINTS = 18.0  # of the cells that are tested
+POINTS = 18.0  # for all test cells together
 
 
 @pytest.fixture(scope="module")
 def empty_gradebook(tmp_path_factory) -> Path:
-    """A gradebook that has the assignment and no submission."""
+    """A gradebook with the assignment and without submissions."""
     path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
     source = (SOLUTIONS / ASSIGNMENT / NOTEBOOK).read_bytes()
     with GradebookWriter(f"sqlite:///{path}", ASSIGNMENT, source, configuration()):
@@ -61,7 +61,7 @@ class Class:
         return self.folder / "autograded" / student / ASSIGNMENT / NOTEBOOK
 
     def grade(self, number: int = 2, **changes) -> list[str]:
-        """Grade and return whose work was judged."""
+        """Grade and return the students whose submissions were judged."""
         run = replace(self.run, **changes)
         judged = []
         autograde(
@@ -97,7 +97,7 @@ def test_a_class_is_graded(room):
     assert len({line.provenance["worker"] for line in lines}) == 2
 
 
-def test_only_what_has_changed_is_graded_again(room):
+def test_only_changed_submissions_are_graded_again(room):
     for student in ("ada", "bo", "cy"):
         room.hand_in(student, "0.5")
     room.grade()
@@ -109,7 +109,7 @@ def test_only_what_has_changed_is_graded_again(room):
     assert room.grade(limits=replace(room.run.limits, memory_mib=512)) == ["ada", "bo", "cy"]
 
 
-def test_who_handed_in_another_assignment_alone_has_not_handed_in_this_one(room):
+def test_submissions_to_other_assignments_do_not_count(room):
     room.hand_in("ada", "0.5")
     (room.submitted / "bo" / "another").mkdir(parents=True)
     (room.submitted / "cy" / ASSIGNMENT).mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_who_handed_in_another_assignment_alone_has_not_handed_in_this_one(room)
     assert room.results()["cy"].status == f"failed: nothing submitted: expected {NOTEBOOK}"
 
 
-def test_what_somebody_removed_is_graded_again(room):
+def test_submissions_with_removed_results_are_graded_again(room):
     for student in ("ada", "bo"):
         room.hand_in(student, "0.5")
     room.grade()
@@ -138,7 +138,7 @@ def test_students_by_pattern(room):
     assert room.grade() == ["bo"]
 
 
-def test_submissions_that_fail_do_not_keep_others_from_being_graded(room, tmp_path):
+def test_failing_submissions_do_not_affect_others(room, tmp_path):
     room.hand_in("ada", "0.5")
     room.hand_in("bo", "0.5 die")
     room.hand_in("cy", "no")
@@ -175,14 +175,14 @@ def test_a_re_grade_that_fails_leaves_no_score(room):
     assert not (room.folder / "autograded" / "ada").exists()
     assert not page.exists()
     assert other.exists()
-    # A failure is tried again, and one that is put right is graded.
+    # A failed submission is tried again, and is graded once it is corrected.
     room.hand_in("bo", "1.0")
     assert room.grade() == ["ada", "bo"]
     assert room.scores() == {"ada": None, "bo": 18, "cy": 9}
 
 
 @pytest.mark.parametrize("failing", ["no", "1.0 die", "1.0 raise=7"])
-def test_what_a_person_gave_outlasts_a_failure(room, failing):
+def test_manual_grades_survive_a_failure(room, failing):
     for student in ("ada", "bo"):
         room.hand_in(student, "0.5")
     room.grade()
@@ -207,7 +207,7 @@ def test_what_a_person_gave_outlasts_a_failure(room, failing):
     room.hand_in("ada", "1.0")
     assert room.grade() == ["ada"]
     result = room.results()["ada"]
-    assert (result.score, result.status) == (19.5, "to read")  # once more, as nbgrader has it
+    assert (result.score, result.status) == (19.5, "to read")  # to read again, as in nbgrader
     assert result.entry.comments["in-words"] == "Good."
     room.hand_in("ada", "0.5")
     room.grade()
@@ -218,7 +218,7 @@ def test_what_a_person_gave_outlasts_a_failure(room, failing):
 
 
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
-def test_what_nbgrader_s_own_command_graded_after_a_failure_counts(room):
+def test_grades_of_nbgrader_autograde_after_a_failure_count(room):
     room.hand_in("ada", "no")
     room.grade()
     assert room.results()["ada"].status == "failed: no notebook"
@@ -232,7 +232,7 @@ def test_what_nbgrader_s_own_command_graded_after_a_failure_counts(room):
     assert room.results()["ada"].status == "to read"
 
 
-def test_without_a_sandbox_nothing_is_changed(room):
+def test_without_a_sandbox_nothing_changes(room):
     room.hand_in("ada", "0.5")
     room.grade()
     before = rows(room.run.db_url)
@@ -243,15 +243,15 @@ def test_without_a_sandbox_nothing_is_changed(room):
     assert room.scores() == {"ada": 9}
 
 
-def test_a_renamed_notebook_is_found_and_told(room):
+def test_a_renamed_notebook_is_found_and_reported(room):
     room.hand_in("ada", "0.5", "Dot Products (1).ipynb")
     room.grade()
     result = room.results()["ada"]
     assert result.score == 9
-    assert result.remarks == (f"Found 'Dot Products (1).ipynb', taken for {NOTEBOOK}.",)
+    assert result.remarks == (f"'Dot Products (1).ipynb' was used in place of {NOTEBOOK}.",)
 
 
-def test_the_time_that_nbgrader_noted_is_entered(room):
+def test_timestamps_of_nbgrader_are_entered(room):
     path = room.hand_in("ada", "0.5").with_name("timestamp.txt")
     path.write_text("2026-03-01 10:00:00 UTC")
     room.hand_in("bo", "0.5").with_name("timestamp.txt").write_text("yesterday")
@@ -262,16 +262,16 @@ def test_the_time_that_nbgrader_noted_is_entered(room):
     assert "2026-03-01 10:00:00" in times[0]
     assert room.graded("ada").with_name("timestamp.txt").read_text() == path.read_text()
     assert room.results()["bo"].remarks == (
-        "timestamp.txt says 'yesterday', which is no time, and was left out.",
+        "timestamp.txt says 'yesterday', which is not a time, so it was ignored.",
     )
     assert room.results()["cy"].remarks == (
-        "timestamp.txt is no note of a time, and was left out.",
+        "timestamp.txt is not an ordinary small file, so it was ignored.",
     )
     path.write_text("2026-03-01 11:00:00 UTC")
     assert room.grade() == ["ada"]
 
 
-def test_a_run_killed_in_the_middle_goes_on_to_the_same_end(room, tmp_path, empty_gradebook):
+def test_a_killed_run_resumes_with_the_same_result(room, tmp_path, empty_gradebook):
     other = Class(tmp_path / "uninterrupted", empty_gradebook)
     students = [f"s{number:03}" for number in range(130)]
     for number, student in enumerate(students):
@@ -327,14 +327,14 @@ def test_workers_of_a_killed_run_end(room):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"student": "bo"}, "it is on bo's"),
-        ({"status": "splendid"}, "its status is 'splendid'"),
-        ({"scores": {"a": 3.0}}, "it has 3.0 points for a, where there are 2.0"),
-        ({"scores": {"a": float("nan")}}, "it has nan points for a"),
-        ({"scores": {"b": 1.0}}, "it has 1.0 points for b, where there are None"),
+        ({"student": "bo"}, "got the one on bo's"),
+        ({"status": "splendid"}, "expected a known status, got 'splendid'"),
+        ({"scores": {"a": 3.0}}, "expected from 0 to 2.0 points for a, got 3.0"),
+        ({"scores": {"a": float("nan")}}, "expected from 0 to 2.0 points for a, got nan"),
+        ({"scores": {"b": 1.0}}, "expected scores of graded cells, got one of b"),
     ],
 )
-def test_what_no_gradebook_may_hold_is_no_verdict(change, told):
+def test_a_verdict_with_invalid_values_is_rejected(change, told):
     verdict = Verdict(ASSIGNMENT, "ada", GRADED, scores={"a": 2.0}, points={"a": 2.0})
     _check(verdict, ASSIGNMENT, "ada")
     with pytest.raises(ValueError, match=re.escape(told)):
@@ -342,7 +342,7 @@ def test_what_no_gradebook_may_hold_is_no_verdict(change, told):
 
 
 def test_the_digest_covers_every_module_that_judges():
-    """What the judge imports of this package is what a change of makes graded work stale."""
+    """A change of any grader module that the judge imports makes graded work outdated."""
     from grader.running.digests import JUDGING
 
     code = (

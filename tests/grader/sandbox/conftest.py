@@ -1,11 +1,11 @@
-"""The sandboxes of these tests: one warm process each, however many files ask for it."""
+"""The sandboxes of these tests, each with one warm process for the whole test session."""
 
 from __future__ import annotations
 
 import pytest
 
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import LIMITS, need_bubblewrap
 
 

@@ -1,4 +1,4 @@
-"""What the tests of the sandbox share: limits soon reached, programs, and a look around."""
+"""Helpers for tests of the sandbox: low limits, probe programs, and a search for processes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ except OSError as error:
 """
 
 
-#: Finds the socket and the token of a request, as anybody can who runs in that process.
+#: Finds the socket and the token of a request, as any code in that process can.
 FIND = """
 import os, signal, socket, stat, sys, time
 from grader.sandbox.inside.wire import pack
@@ -73,14 +73,14 @@ def need_bubblewrap() -> None:
 
 
 def printed(session, source: str) -> str:
-    """Run a cell that has no error; return what it printed."""
+    """Run a cell, which must not fail, and return its printed output."""
     run = session.execute("cell", source)
-    assert run.status == "ok", run.outputs
+    assert run.outcome == "ok", run.outputs
     return "".join(output["text"] for output in run.outputs if output["output_type"] == "stream")
 
 
 def alive(mark: str) -> list[int]:
-    """Return the processes on this machine in whose command line a mark stands."""
+    """Return the ids of the processes on this machine whose command line contains `mark`."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -93,7 +93,7 @@ def alive(mark: str) -> list[int]:
 
 
 def gone(mark: str, seconds: float = 5) -> bool:
-    """Return whether none of them is left, now or in a moment."""
+    """Tell whether all such processes end within `seconds`."""
     until = time.monotonic() + seconds
     while alive(mark) and time.monotonic() < until:
         time.sleep(0.05)

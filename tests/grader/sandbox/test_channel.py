@@ -1,4 +1,4 @@
-"""A process that nobody trusts cannot keep the judge waiting, nor tell it what it did not ask."""
+"""An untrusted process can neither delay the judge nor send it data that it did not request."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ import pytest
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.wire import BYTES_A_BYTE, HEADER, WireError, pack
 
-MOST = 2**20
+MAX_BYTES = 2**20
 
 
 @pytest.fixture
 def ends():
-    """A channel, and the other end of its connection."""
+    """A channel and the other end of its connection."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        yield Channel(ours, MOST), theirs
+        yield Channel(ours, MAX_BYTES), theirs
 
 
 def soon() -> float:
     return time.monotonic() + 0.2
 
 
-def test_a_value_is_received_with_the_memory_that_it_may_take(ends):
+def test_a_received_value_has_a_memory_estimate(ends):
     channel, theirs = ends
-    frame = pack(["x"], most_bytes=0)
+    frame = pack(["x"], max_bytes=0)
     theirs.sendall(frame)
     assert channel.receive(soon()) == ["x"]
     assert channel.weight == BYTES_A_BYTE * (len(frame) - HEADER.size)
 
 
-def test_one_who_always_has_a_byte_ready_is_too_slow_all_the_same(ends):
+def test_a_sender_with_bytes_left_at_the_deadline_is_too_slow(ends):
     channel, theirs = ends
     theirs.sendall(HEADER.pack(1000, 0) + b" " * 900)
     with pytest.raises(TooSlow):
         channel.receive(time.monotonic() - 0.001)
 
 
-def test_one_who_stops_in_the_middle_is_too_slow(ends):
+def test_a_sender_that_stops_midway_is_too_slow(ends):
     channel, theirs = ends
     theirs.sendall(HEADER.pack(1000, 0) + b" " * 900)
     with pytest.raises(TooSlow):
         channel.receive(soon())
 
 
-def test_an_urgent_byte_is_no_reply(ends):
+def test_an_urgent_byte_is_not_a_reply(ends):
     channel, theirs = ends
     theirs.send(b"!", socket.MSG_OOB)
     with pytest.raises((TooSlow, WireError)):
         channel.receive(soon())
 
 
-def test_one_who_takes_nothing_is_too_slow(ends):
+def test_a_receiver_that_never_reads_is_too_slow(ends):
     channel, _ = ends
     with pytest.raises(TooSlow):
-        channel.send("x" * MOST, soon())
+        channel.send("x" * MAX_BYTES, soon())
 
 
-def test_one_who_hangs_up_is_gone(ends):
+def test_a_closed_connection_is_reported(ends):
     channel, theirs = ends
     theirs.close()
     with pytest.raises(HungUp):
         channel.receive(soon())
 
 
-def test_more_than_a_frame_may_have_is_refused_before_it_comes(ends):
+def test_a_frame_that_is_too_large_is_refused_before_reading_it(ends):
     channel, theirs = ends
-    theirs.sendall(HEADER.pack(0, MOST + 1))
+    theirs.sendall(HEADER.pack(0, MAX_BYTES + 1))
     with pytest.raises(WireError, match="too large"):
         channel.receive(soon())
 
 
-def test_what_nobody_asked_for_is_refused(ends):
+def test_unsolicited_data_is_refused(ends):
     channel, theirs = ends
     theirs.sendall(b"x")
-    with pytest.raises(WireError, match="not asked for"):
+    with pytest.raises(WireError, match="without a request"):
         channel.send(1, soon())

@@ -1,4 +1,4 @@
-"""Time, memory, processes, disk and output: what a submission may use, and no more."""
+"""A submission's time, memory, processes, disk space and output are limited."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import pytest
 from grader.sandbox import watchdog
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
-from grader.sandbox.warm_process import Sandbox, SessionDied
+from grader.sandbox.sandbox import Sandbox, SessionDied
 from tests.grader.sandbox.probes import BOMB, LIMITS, MANY_GREEDY, need_bubblewrap, printed
 
 
-def test_a_cell_that_does_not_end_is_stopped_and_the_rest_goes_on(either):
+def test_an_endless_cell_is_stopped_and_later_cells_run(either):
     either.execute("a", "kept = 1")
     run = either.execute("b", "while True: pass")
-    assert run.status == "error"
+    assert run.outcome == "error"
     assert run.outputs[-1]["evalue"] == (
         "The cell was stopped after 2 s. Is there a loop that does not end?"
     )
@@ -31,7 +31,7 @@ while True: pass
 """
 
 
-def test_one_that_does_not_listen_is_ended(either):
+def test_a_cell_that_ignores_the_stop_signal_is_killed(either):
     begun = time.monotonic()
     with pytest.raises(SessionDied, match="it did not return within 2 s"):
         either.execute("a", DEAF)
@@ -40,7 +40,7 @@ def test_one_that_does_not_listen_is_ended(either):
         either.value("x")
 
 
-def test_a_result_that_takes_for_ever_to_read_is_stopped(session):
+def test_reading_an_endless_result_is_stopped(session):
     session.execute(
         "a",
         "class Endless(list):\n"
@@ -65,7 +65,7 @@ def test_many_greedy_processes_end_the_session():
         session.execute("a", MANY_GREEDY)
 
 
-def test_it_is_watched_between_requests_too():
+def test_memory_is_watched_between_requests():
     need_bubblewrap()
     limits = Limits(cell_seconds=20, memory_mib=400)
     with Sandbox(limits) as sandbox, sandbox.session() as session:
@@ -76,18 +76,18 @@ def test_it_is_watched_between_requests_too():
             "threading.Thread(target=exec, args=(source, {})).start()",
         )
         until = time.monotonic() + 20
-        while not session._watchdog.reason and time.monotonic() < until:
+        while not session._watchdog.excess and time.monotonic() < until:
             time.sleep(0.1)
         with pytest.raises(SessionDied, match="it used more than 400 MiB of memory"):
             session.value("x")
 
 
-def test_memory_that_was_moved_to_the_disk_counts(tmp_path):
+def test_swapped_memory_counts(tmp_path):
     status = tmp_path / "status"
     status.write_text("Name:\tpython\nVmSize:\t 9999 kB\nVmRSS:\t 100 kB\nVmSwap:\t 30 kB\n")
     assert watchdog._sum_of(status, ("VmRSS", "VmSwap")) == 130 * 1024
     assert watchdog._sum_of(tmp_path / "gone", ("VmRSS",)) == 0
-    own = watchdog.Family(os.getpid(), whole=False)
+    own = watchdog.ProcessTree(os.getpid(), owns_namespace=False)
     assert 20 * 2**20 < own.memory(0) <= own.memory(2**40)
 
 
@@ -99,7 +99,7 @@ def test_a_fork_bomb_is_contained(sandbox):
         assert session.value("nothing") is None
 
 
-def test_where_the_kernel_does_not_count_processes_the_watchdog_does(unprotected):
+def test_the_watchdog_counts_processes_if_the_kernel_does_not(unprotected):
     source = "import os, time\nfor _ in range(40):\n    if os.fork() == 0: time.sleep(60)\n"
     died = pytest.raises(SessionDied, match="it had more than 16 processes and threads")
     with unprotected.session() as session, died:
@@ -137,14 +137,14 @@ for _ in range(1000): show({'text/plain': 'x' * 1000})
         "!yes | head -c 10000000",
     ],
 )
-def test_output_without_end_is_cut(session, source):
+def test_endless_output_is_truncated(session, source):
     run = session.execute("a", source)
     assert len(repr(run.outputs)) < 2.5 * LIMITS.output_kib * 1024
     told = [output.get("text", "") for output in run.outputs]
     assert "\n[output cut: more than 16 KiB]\n" in told or "ValueError" in repr(run.outputs)
 
 
-def test_a_picture_too_large_is_left_out_and_what_follows_is_not(session):
+def test_only_a_picture_that_is_too_large_is_omitted(session):
     run = session.execute(
         "a",
         "import matplotlib.pyplot as plt, numpy as np\n"
@@ -157,6 +157,6 @@ def test_a_picture_too_large_is_left_out_and_what_follows_is_not(session):
     assert "image/png" not in repr(run.outputs)
 
 
-def test_a_recursion_without_end_is_told_soon(session):
+def test_an_endless_recursion_is_reported_soon(session):
     run = session.execute("a", "def f(): return f()\nf()")
     assert run.outputs[-1]["ename"] == "RecursionError"

@@ -1,4 +1,4 @@
-"""Whoever grades need not be root: the same walls stand."""
+"""The sandbox protects as well if the grader does not run as root."""
 
 from __future__ import annotations
 
@@ -25,16 +25,18 @@ os.execv(command[0], command)
 """
 
 
-def may_be_entered(folder: Path) -> bool:
-    """Say whether everybody may open what stands in a folder."""
+def is_world_executable(folder: Path) -> bool:
+    """Tell whether all users may access the contents of a folder."""
     return bool(folder.stat().st_mode & 0o001)
 
 
-def ways_to(paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered) -> Iterator[str]:
-    """Yield bubblewrap's arguments that open the way to paths for everybody.
+def ways_to(
+    paths: list[Path], is_open: Callable[[Path], bool] = is_world_executable
+) -> Iterator[str]:
+    """Yield arguments for bubblewrap that make paths accessible to all users.
 
-    A folder that only root may enter is covered by an empty one, and what is needed of it is
-    mounted there again, in its old place.
+    A folder that only root may enter is covered by an empty one, into which the needed paths are
+    mounted again in their old places.
     """
     closed = {
         path: [folder for folder in [*reversed(path.parents), path] if not is_open(folder)]
@@ -52,7 +54,7 @@ def ways_to(paths: list[Path], is_open: Callable[[Path], bool] = may_be_entered)
 
 
 def run_as_ordinary_user(program: str) -> subprocess.CompletedProcess:
-    """Run a program in a Python like this one, as a user whom nobody else is."""
+    """Run a program with this Python, as an otherwise unused user."""
     python = os.path.realpath(sys.executable)
     packages = [folder for folder in sys.path if folder.endswith("-packages")]
     needed = {Path(python).parent, Path(os.path.realpath(sys.base_prefix)), ROOT}
@@ -71,7 +73,7 @@ def run_as_ordinary_user(program: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_what_only_root_may_enter_is_covered_and_what_is_needed_of_it_is_shown(tmp_path):
+def test_closed_folders_are_replaced_by_their_needed_contents(tmp_path):
     home, course, python = (tmp_path / name for name in ("home", "course", "home/own/python"))
     for folder in (python, course / "grader"):
         folder.mkdir(parents=True)
@@ -84,15 +86,15 @@ def test_what_only_root_may_enter_is_covered_and_what_is_needed_of_it_is_shown(t
     ]
 
 
-def test_only_the_last_letters_of_a_mode_are_for_everybody(tmp_path):
+def test_only_the_mode_bits_for_others_count(tmp_path):
     for mode, entered in ((0o770, False), (0o701, True), (0o704, False)):
         tmp_path.chmod(mode)
-        assert may_be_entered(tmp_path) is entered
+        assert is_world_executable(tmp_path) is entered
 
 
 AS_USER = f"""
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox, SessionDied
+from grader.sandbox.sandbox import Sandbox, SessionDied
 with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=16)) as sandbox:
     for source in (
         "import os; print(os.getuid(), os.listdir('/tmp'), os.path.exists('/etc/passwd'))",
@@ -103,19 +105,19 @@ with Sandbox(Limits(call_seconds=1, cell_seconds=20, memory_mib=400, processes=1
     ):
         with sandbox.session() as session:
             try:
-                output = session.run_cell("a", source).outputs[-1]
+                output = session.execute("a", source).outputs[-1]
                 print(output.get("text", output.get("ename")).strip())
             except SessionDied as died:
-                print(died.reason)
+                print(died)
 """
 
 
-def test_an_ordinary_user_can_grade_as_safely():
+def test_an_ordinary_user_can_grade_in_the_sandbox():
     if os.getuid() != 0:
-        pytest.skip("the other tests run as an ordinary user already")
+        pytest.skip("this test runs as an ordinary user, so all others do too")
     need_bubblewrap()
     ran = run_as_ordinary_user(AS_USER)
-    # A course that lies below /tmp is seen there, without anything else.
+    # If the course is below /tmp, that folder shows only the course.
     below = ROOT.relative_to("/tmp").parts[:1] if ROOT.is_relative_to("/tmp") else ()
     assert ran.stdout.splitlines() == [
         f"61234 {list(below)} False",

@@ -1,4 +1,4 @@
-"""A process that ends, lies, or sends what nobody asked for is over, and the judge goes on."""
+"""If a process ends, forges replies or sends unrequested data, its session ends."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ import time
 import numpy as np
 import pytest
 
-from grader.sandbox.warm_process import SessionDied
+from grader.sandbox.sandbox import SessionDied
 from tests.grader.sandbox.probes import FIND, printed
 
-NO_REPLY = "it sent something that is no reply"
+NO_REPLY = "it sent something that is not a valid reply"
 
 
 @pytest.mark.parametrize(
     "source",
     ["import os; os._exit(0)", "import os; os.abort()", "import ctypes; ctypes.string_at(0)"],
 )
-def test_a_process_that_ends_is_told(session, source):
+def test_a_process_that_ends_is_reported(session, source):
     with pytest.raises(SessionDied, match="its process ended"):
         session.execute("a", source)
 
 
-def test_killing_itself_and_all_others_hurts_nobody(sandbox, session):
+def test_killing_all_processes_affects_only_its_own_session(sandbox, session):
     source = """
 import os
 os.kill(os.getpid(), 9)
@@ -46,29 +46,30 @@ while True:
 
 
 @pytest.mark.parametrize(
-    ("attack", "reason"),
+    ("attack", "message"),
     [
         ("wire.sendall(b'\\xff' * 8)", NO_REPLY),
         ("wire.sendall(b'\\0' * 8)", NO_REPLY),
-        ("wire.sendall(pack(['no token', ('ok', [])], most_bytes=0))", NO_REPLY),
-        ("wire.sendall(pack([token(), ('well', [])], most_bytes=0))", NO_REPLY),
-        ("wire.sendall(pack([token(), ('ok', [3])], most_bytes=0))", NO_REPLY),
-        ("wire.sendall(pack([token(), 'ok'], most_bytes=0))", NO_REPLY),
-        ("wire.sendall(pack('ok', most_bytes=0))", NO_REPLY),
+        ("wire.sendall(pack(['no token', ('ok', [])], max_bytes=0))", NO_REPLY),
+        ("wire.sendall(pack([token(), ('well', [])], max_bytes=0))", NO_REPLY),
+        ("wire.sendall(pack([token(), ('ok', [3])], max_bytes=0))", NO_REPLY),
+        ("wire.sendall(pack([token(), 'ok'], max_bytes=0))", NO_REPLY),
+        ("wire.sendall(pack('ok', max_bytes=0))", NO_REPLY),
         ("os.closerange(3, 64); wire.close()", "its process ended"),
         ("wire.shutdown(socket.SHUT_RDWR)", "its process ended"),
         (TRICKLE, "it did not return within 2 s"),
     ],
 )
-def test_what_is_no_reply_ends_the_session(session, attack, reason):
+def test_an_invalid_reply_ends_the_session(session, attack, message):
     with pytest.raises(SessionDied) as died:
         session.execute("a", FIND + attack)
-    assert died.value.reason == reason
+    assert str(died.value) == message
 
 
-def test_a_second_reply_out_of_turn_ends_the_session(session):
-    forged = "wire.sendall(pack([token(), ('ok', [])], most_bytes=0))"
-    assert session.execute("a", FIND + forged).outputs == []  # his own cell: nothing gained
+def test_a_second_reply_ends_the_session(session):
+    forged = "wire.sendall(pack([token(), ('ok', [])], max_bytes=0))"
+    # The reply is forged for its own cell, so it gains nothing.
+    assert session.execute("a", FIND + forged).outputs == []
     with pytest.raises(SessionDied, match=NO_REPLY):
         session.value("wire")
 
@@ -93,7 +94,7 @@ def test_forged_kinds_end_the_session(session, reply):
         session.kinds(["f"])
 
 
-def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
+def test_a_forged_observation_counts_as_a_function_result(session):
     session.execute(
         "a",
         "import grader.sandbox.inside.runner as r\n"
@@ -106,7 +107,7 @@ def test_a_forged_observation_is_no_more_than_his_own_functions_result(session):
         session.call("f", [1], own_work=True)
 
 
-def test_one_who_does_not_listen_to_large_arguments_is_ended(session):
+def test_a_process_that_does_not_read_large_arguments_is_ended(session):
     session.execute(
         "a",
         FIND

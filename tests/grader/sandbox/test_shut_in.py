@@ -1,4 +1,4 @@
-"""What a submission can see, change and leave behind: its own, and nothing else."""
+"""A submission can see and change only its own files and processes, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from grader.sandbox import bubblewrap
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, need_bubblewrap, printed
 
 
@@ -41,7 +41,7 @@ from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, need_bu
         str(ROOT / "pyproject.toml"),
     ],
 )
-def test_it_sees_nothing_but_python(session, path):
+def test_it_sees_only_python(session, path):
     assert printed(session, f"import os; print(os.path.exists({path!r}))") == "False\n"
 
 
@@ -55,16 +55,15 @@ def test_it_sees_no_environment_and_no_other_process(session):
     assert seen.endswith(" [] 1\n")
 
 
-def test_it_is_nobody_and_may_nothing(session):
+def test_it_has_no_privileges(session):
     assert printed(session, "import os; print(os.getuid(), os.getgid(), os.getgroups())") == (
         "61234 61234 []\n"
     )
 
 
-def test_it_holds_one_socket_and_nothing_else(session):
-    assert (
-        printed(session, FIND + "print(len(list(filter(is_open, range(3, 128)))))") == "2\n"
-    )  # and its copy
+def test_its_only_open_file_is_one_socket(session):
+    # The socket and its duplicate.
+    assert printed(session, FIND + "print(len(list(filter(is_open, range(3, 128)))))") == "2\n"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def test_it_holds_one_socket_and_nothing_else(session):
         str(Path(os.__file__).resolve().parent),
     ],
 )
-def test_it_writes_nowhere_but_in_its_temporary_folder(session, folder):
+def test_it_can_write_only_to_its_temporary_folder(session, folder):
     source = f"""
 import os
 path = os.path.join({folder!r}, "written")
@@ -96,7 +95,7 @@ for do in (lambda: open(path, "w"), lambda: os.mkdir(path), lambda: os.chmod({fo
 """
     said = printed(session, source)
     if Path(folder).is_relative_to("/tmp"):
-        # A course that lies below /tmp: what is written there is in the private folder.
+        # If the course is below /tmp, the file was written to the private temporary folder.
         assert not (Path(folder) / "written").exists()
     else:
         assert said == "True\nTrue\nTrue\n"
@@ -134,12 +133,12 @@ def refused(name, *args):
     ],
 )
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers are those of x86-64")
-def test_it_asks_the_kernel_in_vain(session, call):
+def test_forbidden_system_calls_fail(session, call):
     assert printed(session, KERNEL + f"print(refused({call}))") == "True\n"
 
 
 @pytest.mark.parametrize("flags", [0x21, 0x23, 0x40022], ids=["shared", "validated", "huge"])
-def test_it_gets_no_memory_that_no_figure_of_its_processes_counts(session, flags):
+def test_it_gets_no_memory_that_the_watchdog_cannot_count(session, flags):
     source = f"""
 import errno, mmap, os
 try:
@@ -152,7 +151,7 @@ print(len(mmap.mmap(-1, 2**21, flags=0x22)))
     assert printed(session, "print(os.path.exists('/dev/zero'))") == "False\n"
 
 
-def test_processes_share_memory_that_counts_as_files(session):
+def test_processes_can_share_memory_that_is_backed_by_files(session):
     source = """
 import multiprocessing
 numbers = multiprocessing.get_context("fork").Array("d", 4, lock=False)
@@ -187,7 +186,7 @@ subprocess.Popen("nohup sleep {mark} >/dev/null 2>&1 &", shell=True)
     assert alive(mark) == []
 
 
-def test_without_isolation_files_go_into_a_folder_that_is_removed():
+def test_without_isolation_files_are_removed_with_their_folder():
     with Sandbox(LIMITS, NONE) as sandbox, sandbox.session() as session:
         here = Path(printed(session, "import os; print(os.getcwd(), end='')"))
         printed(session, "open('left', 'w').write('x')")
@@ -195,7 +194,7 @@ def test_without_isolation_files_go_into_a_folder_that_is_removed():
     assert not here.parent.exists()
 
 
-def test_without_isolation_its_processes_end_too(unprotected):
+def test_without_isolation_processes_end_too(unprotected):
     mark = f"{70_000 + os.getpid()}"
     with unprotected.session() as session:
         session.execute(
@@ -232,7 +231,7 @@ print("left" in globals(), hasattr(np, "left"), hasattr(sys, "left"), hasattr(bu
                 assert printed(session, look) == "False " * 7 + "False\n"
 
 
-def test_two_sessions_at_a_time_do_not_see_each_other(sandbox):
+def test_two_concurrent_sessions_do_not_see_each_other(sandbox):
     with sandbox.session() as one, sandbox.session() as other:
         one.execute(
             "a", "open('/tmp/one', 'w').close()\nimport os, time\nif os.fork() == 0: time.sleep(60)"
@@ -243,16 +242,16 @@ def test_two_sessions_at_a_time_do_not_see_each_other(sandbox):
         )
 
 
-def test_the_machines_own_shared_memory_is_not_touched(session):
+def test_shared_memory_of_the_machine_is_not_touched(session):
     printed(session, "open('/dev/shm/of-a-submission', 'w').write('x')")
     assert not Path("/dev/shm/of-a-submission").exists()
 
 
-def test_a_course_inside_the_systems_folders_is_covered(monkeypatch):
+def test_a_course_inside_a_system_folder_is_hidden(monkeypatch):
     need_bubblewrap()
     course = Path("/usr/share/perl5")
     if not course.is_dir():
-        pytest.skip("needs a folder under /usr that Python does not need")
+        pytest.skip("needs a folder under /usr that does not belong to Python")
     monkeypatch.setattr(bubblewrap, "COURSE", course)
     with Sandbox(LIMITS) as sandbox, sandbox.session() as session:
         assert printed(session, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"

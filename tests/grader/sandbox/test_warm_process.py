@@ -1,4 +1,4 @@
-"""The warm process: started, started again, ended, or refused in words where it cannot be had."""
+"""The warm process starts, restarts and ends, or an error says why it cannot start."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from grader.sandbox import bubblewrap
 from grader.sandbox.inside.limits import NONE
-from grader.sandbox.warm_process import Sandbox, SandboxUnavailable, SessionDied
+from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
 from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
 
 
@@ -23,21 +23,21 @@ def test_a_warm_process_that_ended_is_started_again(isolation):
         sandbox._process.kill()
         sandbox._process.wait()
         with sandbox.session() as session:
-            assert session.execute("a", "1").status == "ok"
+            assert session.execute("a", "1").outcome == "ok"
         if isolation == "bubblewrap":
             with pytest.raises(SessionDied, match="its process ended"):
                 lost.value("x")
         lost.kill()
 
 
-def test_when_the_grader_is_killed_all_ends(tmp_path):
+def test_if_the_grader_is_killed_all_its_processes_end(tmp_path):
     need_bubblewrap()
     mark = f"{80_000 + os.getpid()}"
     program = f"""
 import sys, time
 sys.path.insert(0, {str(ROOT)!r})
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 sandbox = Sandbox(Limits())
 session = sandbox.session()
 session.execute("a", "import subprocess; subprocess.Popen(['sleep', '{mark}'])")
@@ -53,30 +53,30 @@ session.execute("b", "while True: pass")
     assert gone(mark)
 
 
-def test_without_bubblewrap_it_refuses_and_says_how_to_get_it(monkeypatch):
+def test_without_bubblewrap_the_error_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
         Sandbox(LIMITS).session()
     assert Sandbox(LIMITS, NONE).isolation == NONE
 
 
-def test_a_bubblewrap_that_does_not_work_is_told_in_its_own_words(monkeypatch):
+def test_the_message_of_a_broken_bubblewrap_is_quoted(monkeypatch):
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: shutil.which("false"))
-    with pytest.raises(SandboxUnavailable, match="it said nothing"):
+    with pytest.raises(SandboxUnavailable, match="it printed nothing"):
         Sandbox(LIMITS).session()
     monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: "/nothing/bwrap")
     with pytest.raises(SandboxUnavailable, match="No such file"):
         Sandbox(LIMITS).session()
 
 
-def test_an_unknown_isolation_is_refused():
+def test_an_unknown_isolation_is_rejected():
     with pytest.raises(ValueError, match="expected isolation 'bubblewrap' or 'none', got 'docker'"):
         Sandbox(LIMITS, "docker")
 
 
-def test_a_process_that_took_over_the_number_of_a_dead_one_is_left_alone(sandbox):
+def test_a_process_that_reuses_a_process_id_is_not_killed(sandbox):
     session = sandbox.session()
-    family = session._watchdog._family
+    family = session._watchdog._processes
     session.kill()
     bystander = subprocess.Popen(["sleep", "60"])
     family.pid = bystander.pid

@@ -1,4 +1,4 @@
-"""Values come back as they went, and hostile bytes are refused before they cost anything."""
+"""Values survive a round trip, and hostile bytes are refused before they use resources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attn_lib.course.checks.remote import type_name
 from grader.sandbox.inside.wire import (
     BYTES_A_BYTE,
     HEADER,
-    MOST_PARTS,
+    MAX_PARTS,
     Opaque,
     TooLarge,
     WireError,
@@ -26,18 +26,18 @@ from grader.sandbox.inside.wire import (
 MIB = 2**20
 
 
-def there_and_back(value):
-    return unpack(pack(value, most_bytes=MIB), most_bytes=MIB)
+def round_trip(value):
+    return unpack(pack(value, max_bytes=MIB), max_bytes=MIB)
 
 
 def frame_of(tree: object, arrays: bytes = b"") -> bytes:
-    """Return a frame with anything in it."""
+    """Return a frame with an arbitrary tree and array bytes."""
     text = tree if isinstance(tree, bytes) else json.dumps(tree).encode()
     return HEADER.pack(len(text), len(arrays)) + text + arrays
 
 
 def npy(description: str, data: bytes = b"") -> bytes:
-    """Return an array in the npy format whose header says what we want it to say."""
+    """Return npy bytes with an arbitrary header."""
     header = description.encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data
 
@@ -66,18 +66,18 @@ PLAIN_VALUES = [
 
 
 @pytest.mark.parametrize("value", PLAIN_VALUES, ids=repr)
-def test_a_plain_value_comes_back_with_its_type(value):
-    back = there_and_back(value)
+def test_a_plain_value_keeps_its_type(value):
+    back = round_trip(value)
     assert back == value
     assert type(back) is type(value) or isinstance(value, Opaque)
 
 
-def test_nan_comes_back():
-    assert np.isnan(there_and_back(float("nan")))
+def test_nan_survives_a_round_trip():
+    assert np.isnan(round_trip(float("nan")))
 
 
 def test_negative_zero_keeps_its_sign():
-    assert np.signbit(there_and_back(-0.0))
+    assert np.signbit(round_trip(-0.0))
 
 
 ARRAYS = [
@@ -97,24 +97,24 @@ ARRAYS = [
 
 
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda array: f"{array.dtype}{array.shape}")
-def test_an_array_comes_back_equal_and_may_be_changed(array):
-    back = there_and_back(array)
+def test_an_array_comes_back_equal_and_writable(array):
+    back = round_trip(array)
     np.testing.assert_array_equal(back, array)
     assert (back.dtype, back.shape) == (array.dtype, array.shape)
     assert back.flags.writeable
 
 
 @pytest.mark.parametrize("scalar", [np.float32(1.5), np.int64(3), np.bool_(True), np.float64(2.5)])
-def test_a_numpy_scalar_comes_back_as_one(scalar):
-    back = there_and_back(scalar)
+def test_a_numpy_scalar_stays_one(scalar):
+    back = round_trip(scalar)
     assert back == scalar
     assert type(back) is type(scalar)
 
 
-def test_a_drawing_and_an_observation_come_back():
+def test_drawings_and_observations_survive_a_round_trip():
     curve = Curve("a", np.arange(3.0), np.ones(3))
     drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),))
-    back = there_and_back(Observation(drawing, "", False, False))
+    back = round_trip(Observation(drawing, "", False, False))
     assert back.returned.curves[0].label == "a"
     np.testing.assert_array_equal(back.returned.curves[0].x, curve.x)
     np.testing.assert_array_equal(back.returned.images[0], np.eye(2))
@@ -130,15 +130,15 @@ def test_a_drawing_and_an_observation_come_back():
         (2 + 1j, 2 + 1j),
     ],
 )
-def test_what_numpy_takes_for_numbers_comes_as_an_array(value, numbers):
-    back = there_and_back(value)
+def test_objects_that_numpy_can_convert_become_arrays(value, numbers):
+    back = round_trip(value)
     assert isinstance(back, np.ndarray)
     np.testing.assert_array_equal(back, numbers)
 
 
-def test_a_long_list_of_numbers_comes_as_an_array():
-    back = unpack(pack([0.5] * (MOST_PARTS + 1), most_bytes=8 * MIB), most_bytes=8 * MIB)
-    assert back.shape == (MOST_PARTS + 1,)
+def test_a_long_list_of_numbers_becomes_an_array():
+    back = unpack(pack([0.5] * (MAX_PARTS + 1), max_bytes=8 * MIB), max_bytes=8 * MIB)
+    assert back.shape == (MAX_PARTS + 1,)
 
 
 @pytest.mark.parametrize(
@@ -155,21 +155,21 @@ def test_a_long_list_of_numbers_comes_as_an_array():
         (2**5000, "int"),
     ],
 )
-def test_an_object_that_cannot_cross_leaves_the_name_of_its_type(value, name):
-    back = there_and_back([value])
+def test_an_unsupported_object_becomes_its_type_name(value, name):
+    back = round_trip([value])
     assert isinstance(back[0], Opaque)
     assert type_name(back[0]) == name == type_name(value)
 
 
-def test_the_judge_never_sends_what_cannot_cross():
+def test_the_judge_cannot_send_unsupported_objects():
     with pytest.raises(TypeError, match="expected a value that can be sent, got object"):
-        pack(object(), most_bytes=0, strict=True)
+        pack(object(), max_bytes=0, strict=True)
 
 
-def test_a_list_in_itself_ends():
+def test_a_list_that_contains_itself_is_handled():
     endless = []
     endless.append(endless)
-    assert "list inside 32 others" in repr(there_and_back(endless))
+    assert "list inside 32 others" in repr(round_trip(endless))
 
 
 def test_objects_that_lie_about_themselves_do_no_harm():
@@ -186,9 +186,9 @@ def test_objects_that_lie_about_themselves_do_no_harm():
         def __str__(self):
             return 3
 
-    assert repr(there_and_back(Equal())) == "<Equal>"
+    assert repr(round_trip(Equal())) == "<Equal>"
     with pytest.raises(TypeError):
-        pack(Text("x"), most_bytes=0)
+        pack(Text("x"), max_bytes=0)
 
 
 @pytest.mark.parametrize(
@@ -202,13 +202,13 @@ def test_objects_that_lie_about_themselves_do_no_harm():
         ([np.zeros((2**15, 0))] * 5, "more than 1 MiB"),
     ],
 )
-def test_what_is_too_large_is_not_packed(value, says):
+def test_values_that_are_too_large_are_not_packed(value, says):
     with pytest.raises(TooLarge, match=says):
-        pack(value, most_bytes=MIB)
+        pack(value, max_bytes=MIB)
 
 
-def test_a_long_list_of_other_things_leaves_the_name_of_its_type():
-    assert repr(there_and_back(["x"] * (MOST_PARTS + 1))) == "<list>"
+def test_a_long_list_of_other_objects_becomes_its_type_name():
+    assert repr(round_trip(["x"] * (MAX_PARTS + 1))) == "<list>"
 
 
 F8 = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s,), }"
@@ -239,7 +239,7 @@ HOSTILE_FRAMES = {
     "a dict with a key twice": frame_of(["dict", [["a", 1], ["a", 2]]]),
     "an ellipsis with more": frame_of(["ellipsis", 1]),
     "a name that is none": frame_of(["opaque", 3]),
-    "more parts than any": frame_of(b"[" + b"0," * (5 * MOST_PARTS) + b"0]"),
+    "more parts than any": frame_of(b"[" + b"0," * (5 * MAX_PARTS) + b"0]"),
     "an observation of numbers": frame_of(["observation", None, 1, 2, 3]),
     "an observation of too few": frame_of(["observation", None]),
     "a drawing of texts": frame_of(["drawing", "x", "y", "log", "log", "a", "b"]),
@@ -286,33 +286,33 @@ HOSTILE_FRAMES["arrays of too many empty rows together"] = frame_of(
 
 
 @pytest.mark.parametrize("frame", HOSTILE_FRAMES.values(), ids=HOSTILE_FRAMES.keys())
-def test_hostile_bytes_are_refused_and_cost_little(frame):
+def test_hostile_bytes_are_refused_with_little_memory(frame):
     tracemalloc.start()
     try:
         with pytest.raises(WireError):
-            unpack(frame, most_bytes=MIB)
+            unpack(frame, max_bytes=MIB)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 2 * len(frame) + 40 * MIB
 
 
-def test_the_most_that_is_let_through_costs_less_than_a_grader_may_use():
-    frame = frame_of(b'["list"' + b',["list"]' * (MOST_PARTS - 2) + b"]")
+def test_the_largest_accepted_frame_fits_in_the_memory_of_a_grader():
+    frame = frame_of(b'["list"' + b',["list"]' * (MAX_PARTS - 2) + b"]")
     tracemalloc.start()
-    assert len(unpack(frame, most_bytes=MIB)) == MOST_PARTS - 2
+    assert len(unpack(frame, max_bytes=MIB)) == MAX_PARTS - 2
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 150 * MIB
 
 
-def test_objects_that_cannot_cross_cost_no_more_than_other_parts():
-    names = [f"a{number}" for number in range(MOST_PARTS - 2)]
+def test_unsupported_objects_cost_no_more_than_other_parts():
+    names = [f"a{number}" for number in range(MAX_PARTS - 2)]
     tracemalloc.start()
     frame = frame_of(["list", *(["opaque", name] for name in names)])
     tracemalloc.reset_peak()
     before, _ = tracemalloc.get_traced_memory()
-    back = unpack(frame, most_bytes=MIB)
+    back = unpack(frame, max_bytes=MIB)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert [type_name(value) for value in back] == names
@@ -324,38 +324,38 @@ def test_objects_that_cannot_cross_cost_no_more_than_other_parts():
     ("sent", "shown"),
     [("", "object"), ("\x1b\n", "object"), ("a\x07b", "ab"), ("x" * 99, "x" * 80)],
 )
-def test_the_name_of_a_type_is_short_and_can_be_shown(sent, shown):
-    back = unpack(frame_of(["opaque", sent]), most_bytes=MIB)
+def test_type_names_are_short_and_printable(sent, shown):
+    back = unpack(frame_of(["opaque", sent]), max_bytes=MIB)
     assert (type_name(back), repr(back)) == (shown, f"<{shown}>")
 
 
-def test_as_many_empty_rows_come_back_as_full_ones_might():
+def test_the_number_of_empty_rows_is_limited_like_that_of_full_ones():
     rows = np.zeros((2**15, 0))
-    assert [back.shape for back in there_and_back([rows] * 3)] == [(2**15, 0)] * 3
+    assert [back.shape for back in round_trip([rows] * 3)] == [(2**15, 0)] * 3
     assert (
-        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), most_bytes=MIB)) == 4
+        len(unpack(frame_of(["list", *[["array", len(ROWS)]] * 4], ROWS * 4), max_bytes=MIB)) == 4
     )
 
 
-def test_truth_is_zero_or_one_whatever_the_bytes():
+def test_booleans_are_zero_or_one_for_any_bytes():
     data = npy("{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }", b"\x00\x01\x07")
-    back = unpack(frame_of(["array", len(data)], data), most_bytes=MIB)
+    back = unpack(frame_of(["array", len(data)], data), max_bytes=MIB)
     assert back.view(np.uint8).tolist() == [0, 1, 1]
 
 
 @pytest.mark.parametrize("cut", range(0, 60, 7))
-def test_a_frame_cut_short_is_refused(cut):
-    frame = pack([1, np.arange(3.0)], most_bytes=MIB)
+def test_a_truncated_frame_is_refused(cut):
+    frame = pack([1, np.arange(3.0)], max_bytes=MIB)
     with pytest.raises(WireError):
-        unpack(frame[:cut], most_bytes=MIB)
+        unpack(frame[:cut], max_bytes=MIB)
 
 
-def test_bytes_changed_at_random_give_a_value_or_are_refused():
+def test_randomly_changed_bytes_give_a_value_or_are_refused():
     rng = np.random.default_rng(3)
-    frame = bytearray(pack([1, {"a": np.arange(3.0)}, "text"], most_bytes=MIB))
+    frame = bytearray(pack([1, {"a": np.arange(3.0)}, "text"], max_bytes=MIB))
     for _ in range(2000):
         changed = bytearray(frame)
         for at in rng.integers(len(frame), size=3):
             changed[at] = rng.integers(256)
         with contextlib.suppress(WireError):
-            unpack(changed, most_bytes=MIB)
+            unpack(changed, max_bytes=MIB)

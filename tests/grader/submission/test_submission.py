@@ -1,4 +1,4 @@
-"""What was handed in is read and put right, and what was put right is said."""
+"""Submitted notebooks are read and repaired, and each repair is reported."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def notebook(handed_in):
 
 
 def marks(notebook, monkeypatch) -> dict[str, float]:
-    """Return the points by test cell, all run here and in one namespace: the answers are ours."""
+    """Return the points by test cell; the answers are trusted and run in this process."""
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     names, found = {"__name__": "__main__"}, {}
     for c in notebook.cells:
         if c.cell_type != "code" or c.source.startswith("%"):
             continue
         if not is_grade(c):
-            with contextlib.suppress(Exception):  # the next cell is run all the same
+            with contextlib.suppress(Exception):  # the next cell runs anyway
                 exec(c.source, names)
             continue
         *body, last = ast.parse(c.source).body
@@ -65,13 +65,13 @@ def marks(notebook, monkeypatch) -> dict[str, float]:
 
 
 def marked(notebook):
-    """Return the cells that nbgrader knows."""
+    """Return the cells with nbgrader metadata."""
     return [c for c in notebook.cells if "nbgrader" in c.metadata]
 
 
 class TestAccidents:
     @pytest.mark.parametrize("name", ACCIDENTS)
-    def test_each_is_repaired_or_refused_in_words(
+    def test_each_is_repaired_or_refused_with_a_reason(
         self, name, handed_in, source, monkeypatch, capsys
     ):
         accident: Accident = ACCIDENTS[name]
@@ -93,7 +93,7 @@ class TestAccidents:
         assert marks(repaired.notebook, monkeypatch) == wanted
 
     @pytest.mark.parametrize("name", [n for n, a in ACCIDENTS.items() if not a.fails])
-    def test_the_frame_is_that_of_the_assignment(self, name, handed_in, source):
+    def test_the_result_has_the_cells_of_the_assignment(self, name, handed_in, source):
         repaired = repair(ACCIDENTS[name].file(handed_in), source.stub).notebook
         ours = {c.id: c for c in source.stub.cells if "nbgrader" in c.metadata}
         theirs = {c.id: c for c in repaired.cells if "nbgrader" in c.metadata}
@@ -108,7 +108,7 @@ class TestAccidents:
         assert repaired.metadata == source.stub.metadata
 
     @pytest.mark.parametrize("name", [n for n, a in ACCIDENTS.items() if not a.fails])
-    def test_what_was_repaired_needs_no_repair(self, name, handed_in, source):
+    def test_a_repaired_notebook_needs_no_repair(self, name, handed_in, source):
         once = repair(ACCIDENTS[name].file(handed_in), source.stub)
         again = repair(nbformat.writes(once.notebook).encode(), source.stub)
         assert again.notebook == once.notebook
@@ -124,7 +124,7 @@ class TestAccidents:
 
 class TestRepair:
     @pytest.mark.parametrize("assignment", assignments())
-    def test_the_released_notebook_needs_none(self, assignment):
+    def test_the_released_notebook_needs_no_repair(self, assignment):
         ours = read_source((SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()).stub
         released = EXERCISES / assignment / f"{assignment}.ipynb"
         if not released.exists():
@@ -152,7 +152,7 @@ class TestRepair:
         repaired.notebook.metadata["x"] = 1
         assert nbformat.writes(source.stub) == before
 
-    def test_the_learner_s_cells_keep_their_order(self, notebook, source):
+    def test_cells_of_the_learner_keep_their_order(self, notebook, source):
         notebook["cells"].insert(3, own_cell("x = 1", "x"))
         notebook["cells"].insert(0, own_cell("y = 1", "x"))
         notebook["cells"].append(own_cell("z = 1", "softmax"))
@@ -167,8 +167,8 @@ class TestRepair:
         ]
         assert repaired.cells[0].source == "y = 1"
 
-    def test_every_cell_that_is_missing_stands_where_it_belongs(self, notebook, source):
-        """Whatever is deleted, the cells are in the order of the assignment again."""
+    def test_missing_cells_are_restored_in_order(self, notebook, source):
+        """Whichever cells are deleted, the order is that of the assignment again."""
         names = [c.id for c in source.stub.cells if "nbgrader" in c.metadata]
         order = [c.id for c in source.stub.cells]
         for deleted in [
@@ -182,7 +182,7 @@ class TestRepair:
             assert [c.id for c in repaired.notebook.cells] == order, deleted
             assert repaired.missing == [name for name in deleted if name in ANSWERS]
 
-    def test_a_locked_cell_anywhere_comes_back_to_its_place(self, notebook, source):
+    def test_a_moved_locked_cell_returns_to_its_place(self, notebook, source):
         order = [c.id for c in source.stub.cells]
         locked = [
             c.id for c in source.stub.cells if c.id not in ANSWERS and "nbgrader" in c.metadata
@@ -195,13 +195,13 @@ class TestRepair:
                 found = [c.id for c in repaired.notebook.cells if "nbgrader" in c.metadata]
                 assert found == [i for i in order if i in found], (name, to)
 
-    def test_what_is_missing_gives_no_points_and_undoes_nothing(self, notebook, source):
+    def test_missing_answers_give_no_points_and_affect_no_others(self, notebook, source):
         delete(notebook, "softmax", "in-words")
         cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
         assert cells["softmax"].source == "# This cell was not handed in."
         assert determine_grade(cells["in-words"]) == (0, 2)
 
-    def test_an_empty_answer_is_known_by_its_checksum(self, notebook, source):
+    def test_an_empty_answer_is_recognised_by_its_checksum(self, notebook, source):
         cell(notebook, "in-words")["source"] = "YOUR ANSWER HERE \r\n\r\n"
         cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
         assert determine_grade(cells["in-words"]) == (0, 2)
@@ -217,7 +217,7 @@ class TestRepair:
         assert cells[at - 1].source.startswith("Value 0")
         assert cells[at].source == "and this is why."
 
-    def test_pictures_in_texts_are_kept_and_nothing_else(self, notebook, source):
+    def test_only_pictures_are_kept_as_attachments(self, notebook, source):
         cell(notebook, "in-words")["attachments"] = {
             "page.jpg": {"image/jpeg": "/9j/", "text/html": "<script>"},
             "a.svg": {"image/svg+xml": "<svg onload=''>"},
@@ -232,8 +232,8 @@ class TestRepair:
         repaired = repair(dumped(notebook), source.stub)
         assert not any("weights_of_all" in c.source for c in repaired.notebook.cells)
 
-    def test_many_cells_without_marks_take_no_long_time(self, notebook, source):
-        """They are 12 MiB; an ordinary notebook takes some milliseconds."""
+    def test_many_cells_without_metadata_are_repaired_quickly(self, notebook, source):
+        """The cells have 12 MiB; an ordinary notebook takes a few milliseconds."""
         delete(notebook, *ANSWERS, *POINTS)
         text = ("a,b = b; " * 10 + "\n") * 160
         notebook["cells"][3:3] = [own_cell(text + str(i), f"o{i}") for i in range(900)]
@@ -245,13 +245,13 @@ class TestRepair:
 
 
 class TestAnythingAtAll:
-    """Whatever stands in a file, the outcome is a sound notebook or a reason in words."""
+    """For any file content, the result is a valid notebook or a reason."""
 
     VALUES = (None, True, -1, 1e9, "", "softmax", "\ud800", [], ["x"], [1], {}, {"a": [{}]})
 
     @classmethod
     def spoil(cls, value, luck):
-        """Return the value with some of its parts replaced, dropped or doubled."""
+        """Return the value with some of its parts replaced, deleted or duplicated."""
         if luck.random() < 0.01:
             return luck.choice(cls.VALUES)
         if isinstance(value, dict):
@@ -278,7 +278,7 @@ class TestAnythingAtAll:
         data = json.dumps(self.spoil(handed_in, luck)).encode()
         repaired, reason = self.outcome(data, source)
         if repaired is None:
-            assert reason.startswith("the file is no notebook")
+            assert reason.startswith("the file is not a notebook")
             return
         nbformat.validate(repaired.notebook)
         nbformat.writes(repaired.notebook).encode()
@@ -324,14 +324,15 @@ class TestReading:
         ],
         ids=["open", "closed", "escapes", "quotes"],
     )
-    def test_values_are_counted_in_one_go_and_in_little_memory(self, text):
+    def test_values_are_counted_in_one_pass_with_little_memory(self, text):
         before = time.process_time()
         tracemalloc.start()
         _check_number_of_values(text)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < 2**20
-        assert time.process_time() - before < 20  # hours for the first, if each quote begins anew
+        # A quadratic search would take hours for the first text.
+        assert time.process_time() - before < 20
 
     @pytest.mark.parametrize(
         "text",
@@ -348,39 +349,39 @@ class TestReading:
         with pytest.raises(Unreadable, match="more than 1,000,000 values"):
             _check_number_of_values(text)
 
-    def test_what_stands_in_texts_is_no_value(self):
+    def test_text_contents_do_not_count_as_values(self):
         _check_number_of_values(json.dumps([',"{[\\'] * 400_000))
         _check_number_of_values(json.dumps([{",": ","}] * 300_000))
 
-    def test_a_very_long_cell_is_refused_in_words(self, handed_in):
+    def test_a_very_long_cell_is_refused_with_a_reason(self, handed_in):
         notebook = json.loads(json.dumps(handed_in))
         at = next(i for i, c in enumerate(notebook["cells"]) if c["id"] == "softmax")
         notebook["cells"][at]["source"] = "é" * 2**19
         assert len(read(dumped(notebook)).cells[at].text) == 2**19
         notebook["cells"][at]["source"] = "é" * (2**19 + 2**14)
-        says = f"the cell number {at + 1} holds 1.03 MiB of text, more than the 1 MiB that is read."
+        says = f"cell number {at + 1} has 1.03 MiB of text; at most 1 MiB are read."
         with pytest.raises(Unreadable, match=says):
             read(dumped(notebook))
         notebook["cells"][at]["cell_type"] = "markdown"
         with pytest.raises(Unreadable, match=says):
             read(dumped(notebook))
 
-    def test_a_picture_that_stands_in_a_text_makes_it_no_longer(self, handed_in):
+    def test_an_embedded_picture_does_not_count_as_length_of_a_text(self, handed_in):
         notebook = json.loads(json.dumps(handed_in))
         text = f"![page](data:image/png;base64,{'iVBO' * 2**20}==) my answer"
         notebook["cells"].append({"cell_type": "markdown", "source": text})
         assert read(dumped(notebook)).cells[-1].text == text
 
     @pytest.mark.parametrize("end", ["\n", "\r", "\f", "\u2028"])
-    def test_millions_of_lines_are_refused_in_words(self, end, handed_in):
+    def test_millions_of_lines_are_refused_with_a_reason(self, end, handed_in):
         notebook = json.loads(json.dumps(handed_in))
         notebook["cells"] += [own_cell(end * 50_000, f"o{i}") for i in range(4)]
-        says = r"the cells have 200,\d+ lines together, more than the 200,000 that are read"
+        says = r"the cells have 200,\d+ lines together; at most 200,000 are read"
         with pytest.raises(Unreadable, match=says):
             read(dumped(notebook))
         assert read(dumped(notebook | {"cells": notebook["cells"][:-1]})).cells
 
-    def test_a_picture_of_the_file_s_own_words(self):
+    def test_the_reason_names_the_line_of_a_syntax_error(self):
         with pytest.raises(Unreadable, match=r"it breaks off in line 3 \(Expecting value\)"):
             read(b'{\n"cells":\n')
         with pytest.raises(Unreadable, match="line 2 "):

@@ -1,4 +1,4 @@
-"""What a learner is told by checks: the report on one answer, in one line."""
+"""The report that a learner gets on an answer, joined into one line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def report_of(check: Checks) -> str:
 
 
 def mistakes_in(check: Checks) -> list[str]:
-    """Return the mistakes that a cell's report names, each once."""
+    """Return the ids of the mistakes that a cell's report names, without repetitions."""
     return list(dict.fromkeys(mistake for part in check.parts for mistake in part.mistakes))
 
 
 def verdict(method: str, answer: Any, *args: Any, name: str = "f", **options: Any) -> str:
-    """Return what a method of `Checks` says of an answer called `name`."""
+    """Return the report of one method of `Checks` on an answer with the name `name`."""
     check = Checks({name: answer})
     check.part("it", points=1)
     getattr(check, method)(name, *args, **options)

@@ -1,4 +1,4 @@
-"""`python -m attn_lib.course.checks NOTEBOOK`: the test cells without Jupyter."""
+"""`python -m attn_lib.course.checks NOTEBOOK` runs the test cells without Jupyter."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TEST_CELL = graded("width-tests", TESTS, test=True)
 
 @pytest.fixture
 def check(tmp_path, capsys):
-    """Write a notebook of these cells, check it, return status and output."""
+    """A function that checks a notebook of the given cells and returns status and output."""
 
     def run(*cells: dict) -> tuple[int, str]:
         path = tmp_path / "work.ipynb"
@@ -71,7 +71,7 @@ class TestExercises:
         assert "  score matrix of two matrices: not yet\n    - score_matrix: not written" in (
             result.stdout
         )
-        assert "  in-words: to be read by a person: not written yet.\n" in result.stdout
+        assert "  in-words: a person will read it: not written yet.\n" in result.stdout
         assert result.stdout.endswith("\n\n0 of 6 test cells pass.\n")
         assert [file.name for file in tmp_path.iterdir()] == ["dot-products.ipynb"]
 
@@ -79,10 +79,10 @@ class TestExercises:
         result = run_command(root / "solutions/dot-products/dot-products.ipynb", tmp_path)
         assert result.returncode == 0, result.stdout + result.stderr
         assert result.stdout.startswith("1. Score matrix\n  score matrix of two matrices: ok\n")
-        assert "  in-words: to be read by a person: written.\n" in result.stdout
+        assert "  in-words: a person will read it: written.\n" in result.stdout
         assert result.stdout.endswith("\n\n6 of 6 test cells pass.\n")
 
-    def test_without_a_notebook_the_usage_is_told(self, tmp_path):
+    def test_without_a_notebook_the_usage_is_printed(self, tmp_path):
         command = [sys.executable, "-m", "attn_lib.course.checks"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 2
@@ -90,7 +90,7 @@ class TestExercises:
 
 
 class TestReport:
-    def test_tasks_are_headed_and_counted(self, check):
+    def test_tasks_have_headings_and_a_total(self, check):
         status, told = check(text("## 1. Width\n\nText"), answer(RIGHT), TEST_CELL)
         assert status == 0
         assert told == "1. Width\n  range of scores: ok\n\n1 of 1 test cells pass.\n"
@@ -101,7 +101,7 @@ class TestReport:
         assert "score_range for 64: expected 16, got 8." in told
         assert told.endswith("0 of 1 test cells pass.\n")
 
-    def test_an_error_is_told_with_its_line_and_the_rest_goes_on(self, check):
+    def test_an_error_is_reported_with_its_line_and_later_cells_run(self, check):
         broken = graded("other", "x = 1\ny = x / 0", answer=True)
         status, told = check(broken, answer(RIGHT), TEST_CELL)
         assert status == 0
@@ -127,7 +127,7 @@ class TestReport:
             ("input()", "width: it raised EOFError"),
         ],
     )
-    def test_whatever_an_answer_raises(self, source, told, check):
+    def test_any_exception_of_an_answer_is_reported(self, source, told, check):
         status, out = check(answer(source), TEST_CELL)
         assert status == 1
         assert told in out
@@ -153,15 +153,15 @@ class TestReport:
         words = graded("words", source, test=True, answer=True, kind="markdown")
         status, out = check(answer(RIGHT), TEST_CELL, words)
         assert status == 0
-        assert f"words: to be read by a person: {told}\n" in out
+        assert f"words: a person will read it: {told}\n" in out
 
-    def test_a_copied_cell_is_told(self, check):
+    def test_a_duplicated_cell_is_reported(self, check):
         status, told = check(answer(RIGHT), TEST_CELL, TEST_CELL)
         assert status == 1
         assert told.count("width-tests: expected one cell with this id, found several.") == 1
         assert told.endswith("2 of 2 test cells pass.\n")
 
-    def test_source_in_lines_and_an_id_from_the_place(self, check):
+    def test_source_as_lines_and_missing_cell_ids(self, check):
         lines = {"cell_type": "code", "source": ["x = 1\n", "y"]}
         _, told = check(lines, answer(RIGHT), TEST_CELL)
         assert "cell 1: it raised NameError: name 'y' is not defined (line 2: y)" in told
@@ -179,24 +179,24 @@ class TestMagics:
         assert status == 0
         assert "width, line 1: skipped `%%time`" in told
 
-    def test_a_cell_in_another_language_does_not(self, check):
+    def test_a_cell_in_another_language_does_not_run(self, check):
         status, told = check(answer(f"%%bash\n{RIGHT}"), TEST_CELL)
         assert status == 1
         assert "width, line 1: skipped the cell, which begins with %%bash, which only" in told
 
-    def test_in_a_block_the_lines_stay_where_they_are(self, check):
+    def test_in_a_block_line_numbers_are_kept(self, check):
         status, told = check(answer(f"if True:\n    !ls\n{RIGHT}\n1 / 0"), TEST_CELL)
         assert status == 0
         assert "(line 5: 1 / 0)" in told
 
-    def test_python_that_looks_like_one_is_kept(self, check):
+    def test_python_that_looks_like_a_magic_is_kept(self, check):
         status, told = check(answer(f"x = (7\n% 4)\ns = '''\n!ls'''\n{RIGHT}"), TEST_CELL)
         assert status == 0
         assert "skipped" not in told
 
 
 class TestSurroundings:
-    def test_the_folder_is_the_notebooks_own_and_all_is_put_back(self, check, tmp_path):
+    def test_cells_run_in_the_notebook_folder_and_state_is_restored(self, check, tmp_path):
         (tmp_path / "helper.py").write_text("width = 64")
         (tmp_path / "data.txt").write_text("64")
         before = (Path.cwd(), list(sys.path), dict(os.environ), np.get_printoptions())
@@ -232,15 +232,15 @@ class TestNotANotebook:
     @pytest.mark.parametrize(
         ("content", "told"),
         [
-            (b"", "expected a notebook, got what is no JSON"),
+            (b"", "expected a notebook, got a file that is not JSON"),
             (b'{"cells": [', "Is the file complete, and saved by Jupyter?"),
             ("{}".encode("utf-16"), "expected text in UTF-8, got other bytes."),
             (b"[1, 2]", "expected a notebook of format 4, got other JSON."),
             (b'{"nbformat": 3, "worksheets": []}', "expected a notebook of format 4"),
             (b'{"nbformat": 4, "cells": []}', "expected test cells, found none."),
-            (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "got a cell without"),
-            (b'{"nbformat": 4, "cells": [7]}', "got a cell without"),
-            (b"[" * 100_000, "got what is no JSON"),
+            (b'{"nbformat": 4, "cells": [{"cell_type": "code"}]}', "got one without"),
+            (b'{"nbformat": 4, "cells": [7]}', "got one without"),
+            (b"[" * 100_000, "got a file that is not JSON"),
         ],
     )
     def test_other_content(self, content, told, tmp_path, capsys):
@@ -248,7 +248,7 @@ class TestNotANotebook:
         path.write_bytes(content)
         assert told in self.refused(path, capsys)
 
-    def test_a_byte_order_mark_is_no_reason(self, tmp_path, capsys):
+    def test_a_byte_order_mark_is_accepted(self, tmp_path, capsys):
         path = tmp_path / "work.ipynb"
         notebook = {"nbformat": 4, "cells": [answer(RIGHT), TEST_CELL]}
         path.write_text(json.dumps(notebook), encoding="utf-8-sig")

@@ -1,4 +1,4 @@
-"""What a test cell awards and reports, and whose numbers it draws."""
+"""The points and the report of a test cell, and the learner id that it draws numbers for."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestPoints:
         with pytest.raises(ChecksFailed, match="first: ok\nsecond: not yet"):
             check.finish()
 
-    def test_a_cell_without_checks_is_an_error_of_its_author(self):
+    def test_a_cell_without_checks_is_an_authoring_error(self):
         with pytest.raises(ValueError, match="expected at least one check"):
             Checks({}).finish()
         check = Checks({"good": right})
@@ -78,11 +78,11 @@ class TestPoints:
         with pytest.raises(ValueError, match="expected at least one check"):
             check.finish()
 
-    def test_a_check_before_the_first_part_is_an_error_of_its_author(self):
+    def test_a_check_before_the_first_part_is_an_authoring_error(self):
         with pytest.raises(ValueError, match="expected part"):
             Checks({"good": right}).call("good", Q, K, target="score_matrix")
 
-    def test_a_check_without_a_right_answer_is_an_error_of_its_author(self):
+    def test_a_check_without_a_right_answer_is_an_authoring_error(self):
         check = Checks({"x": 1.0})
         check.part("it", points=1)
         with pytest.raises(ValueError, match="expected `target` or `expected`"):
@@ -90,7 +90,7 @@ class TestPoints:
 
 
 class TestLearnerId:
-    def test_it_is_the_id_the_numbers_are_drawn_from(self):
+    def test_numbers_are_drawn_from_the_learner_id(self):
         assert Checks({"learner_id": " Ada"}).learner_id() == "ada"
 
     @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ class TestLearnerId:
 
 
 class TestReport:
-    def test_it_stays_within_its_width(self):
+    def test_lines_stay_within_the_report_width(self):
         check = Checks({"f": lambda q, k: k @ q.T})
         check.part("it", points=1)
         check.call("f", Q, K, target="score_matrix")
@@ -123,7 +123,7 @@ class TestReport:
         assert len(lines) > 3
         assert max(map(len, lines)) <= WIDTH
 
-    def test_a_finding_is_told_once_a_part_and_a_cause_once_a_cell(self):
+    def test_findings_appear_once_per_part_and_causes_once_per_cell(self):
         check = Checks({"f": lambda q, k: k @ q.T, "g": None})
         for title in ("first", "second"):
             check.part(title, points=1)

@@ -1,4 +1,4 @@
-"""What listeners are told: each question, each finding, each report."""
+"""Listeners get an event for each question, each finding and each report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = {
 
 
 def heard(check: Checks, act) -> list:
-    """Return what is told while `act` is done to some checks."""
+    """Return the events that a listener gets while `act` runs on `check`."""
     events: list = []
     with listening(events.append):
         act(check)
@@ -30,7 +30,7 @@ def only(kind: type, events: list) -> list:
     return [event for event in events if isinstance(event, kind)]
 
 
-def test_a_call_is_asked_found_and_compared():
+def test_a_call_is_announced_observed_and_compared():
     def act(check):
         check.part("first", points=1)
         check.value("range_of", expected=16)
@@ -43,15 +43,15 @@ def test_a_call_is_asked_found_and_compared():
     assert asked.args == (Q, K)
     assert asked.options == {"target": "score_matrix"}
     assert found.part == 1
-    assert (found.result.name, found.result.passed, found.result.mistake) == ("bad", False, None)
-    assert found.result.message == "expected shape (1, 3), got (3, 1)."
+    assert (found.finding.name, found.finding.passed, found.finding.mistake) == ("bad", False, None)
+    assert found.finding.message == "expected shape (1, 3), got (3, 1)."
     assert (compared.part, compared.place, compared.label) == (1, 1, "")
     assert compared.target == "score_matrix"
     np.testing.assert_array_equal(compared.question.expected, [[5.0, 2.0, -1.0]])
     np.testing.assert_array_equal(compared.got, [[5.0], [2.0], [-1.0]])
 
 
-def test_every_check_says_what_it_asks():
+def test_every_check_announces_its_question():
     def act(check):
         check.part("it", points=1)
         check.value("range_of", target="score_range", args=(64,))
@@ -124,7 +124,7 @@ class TestReports:
             ("ranges", 2, False),
             ("more", 1, True),
         ]
-        assert ranges.results == [
+        assert ranges.findings == [
             Finding("range_of", "expected 16, got 8.", mistake="range-of-one-sd")
         ]
         assert ranges.mistakes == ["range-of-one-sd"]
@@ -138,7 +138,7 @@ class TestReports:
         assert reported.parts == (Part("it", 1, [Finding("x")]),)
         assert capsys.readouterr().out == "it: ok\n"
 
-    def test_what_comes_later_changes_no_report(self):
+    def test_later_checks_do_not_change_a_report(self):
         check = self.begun()
         (first,) = heard(check, finish)
         check.part("ranges again", points=1)
@@ -148,7 +148,7 @@ class TestReports:
         assert second.parts[0].mistakes == []
         assert [len(event.parts) for event in (first, second)] == [2, 3]
 
-    def test_an_interrupted_call_reports_what_was_found_until_then(self):
+    def test_an_interrupted_call_reports_earlier_findings(self):
         def act(check):
             with pytest.raises(ChecksFailed, match="ranges: not yet"):
                 check.call("slow", expected=1)
@@ -160,7 +160,7 @@ class TestReports:
 
 
 class TestListening:
-    def test_only_what_is_done_in_the_block_is_told(self):
+    def test_only_events_inside_the_block_are_heard(self):
         check, events = Checks({"x": 1}), []
         check.part("it", points=1)
         with pytest.raises(RuntimeError, match="the block"), listening(events.append):
@@ -168,7 +168,7 @@ class TestListening:
         check.value("x", expected=1)
         assert events == []
 
-    def test_several_hear_the_same(self):
+    def test_several_listeners_hear_the_same(self):
         check, outer, inner = Checks({"x": 1}), [], []
         check.part("it", points=1)
         with listening(outer.append):
@@ -178,7 +178,7 @@ class TestListening:
         assert outer[: len(inner)] == inner
         assert (len(inner), len(outer)) == (3, 6)
 
-    def test_what_a_listener_raises_ends_the_check(self):
+    def test_an_exception_in_a_listener_ends_the_check(self):
         class Enough(Exception):
             pass
 

@@ -1,4 +1,4 @@
-"""What is said about estimates and drawings."""
+"""The reports of checks on estimates and drawings."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class TestEstimate:
     def test_an_experiment_passes(self):
         assert estimated(variance_of(normal)) == "ok"
 
-    def test_right_work_passes_with_any_seed(self):
-        """At five standard errors one in two million fails; here are 600."""
+    def test_right_answers_pass_with_any_seed(self):
+        """At five standard errors, one in two million right answers fails; 600 are tried."""
         for seed in range(300):
             given = {"seeds": (2 * seed, 2 * seed + 1), "target": "score_variance"}
             told = verdict(
@@ -60,14 +60,14 @@ class TestEstimate:
         assert "sd-for-variance; see the book, variance-growth#" in told
         assert f"f for {D_K}, {N}, 1: expected 7, got 2.6" in told
 
-    def test_a_larger_result_is_noisier_and_its_mistake_named_all_the_same(self):
+    def test_a_mistake_in_a_larger_noisier_result_is_named(self):
         def sum_of_variances(d_k, n, seed):
             q, k = normal(np.random.default_rng(seed), d_k, n)
             return np.var((q + k).sum(axis=-1))
 
         assert "variances-added; see the book" in estimated(sum_of_variances)
 
-    def test_the_bound_is_that_many_standard_errors(self):
+    def test_the_bound_is_in_standard_errors(self):
         def off(errors):
             return lambda d_k, n, seed: d_k + STANDARD_ERROR * (errors - 0.01 * seed)
 
@@ -85,7 +85,7 @@ class TestEstimate:
             (3.0, "f: expected a function, got float."),
         ],
     )
-    def test_what_is_no_experiment(self, function, told):
+    def test_invalid_experiments_are_reported(self, function, told):
         assert told in estimated(function)
 
 
@@ -147,10 +147,10 @@ class TestDrawing:
             (lambda: draw(1, 2, 3, 4, 5, 6), "it raised TypeError"),
         ],
     )
-    def test_wrong_is_told(self, function, told):
+    def test_a_wrong_drawing_is_reported(self, function, told):
         assert told in drawn(function)
 
-    def test_axes_that_have_to_be_linear(self):
+    def test_required_linear_axes(self):
         assert drawn(lambda: draw(log=""), logarithmic="") == "ok"
         assert "expected a linear x axis, got log" in drawn(draw, logarithmic="")
 
@@ -161,7 +161,7 @@ class TestDrawing:
         assert "f, image: entry [0, 1]: expected 0.75, got 0.5" in told
         assert "expected an image, found none: ax.imshow(...)." in drawn(draw, image=weights)
 
-    def test_words_that_labels_have_to_hold(self):
+    def test_required_words_in_labels(self):
         words = {"x": "d_k", "y": "Variance"}
         assert drawn(draw, labelled=words) == "ok"
         assert drawn(lambda: draw(labels=("width D_K", "its variance")), labelled=words) == "ok"
@@ -170,11 +170,11 @@ class TestDrawing:
         told = drawn(lambda: draw(labels=("", "variance")), labelled=words)
         assert "its x axis has no label: ax.set_xlabel('d_k')." in told
 
-    def test_scales_and_labels_are_right_or_wrong(self):
+    def test_scales_and_labels_are_reported_as_right_or_wrong(self):
         check = Checks({"f": draw})
         check.part("axes", points=1)
         check.drawing("f", logarithmic="xy", labelled=True)
-        assert not any(result.only_form for result in check.parts[0].results)
+        assert not any(finding.only_form for finding in check.parts[0].findings)
 
     def test_attn_lib_may_help_to_draw(self):
         from attn_lib import softmax
@@ -185,8 +185,10 @@ class TestDrawing:
 
         assert drawn(with_help) == "ok"
 
-    def test_nothing_to_look_at_is_an_error_of_its_author(self):
-        with pytest.raises(ValueError, match="expected something to look at"):
+    def test_a_check_of_nothing_is_an_authoring_error(self):
+        with pytest.raises(
+            ValueError, match="expected lines, image, logarithmic or labelled, got none"
+        ):
             drawn(draw, lines=None)
 
     def test_figures_are_closed(self):

@@ -1,4 +1,4 @@
-"""What `Checks.call` says about every kind of function."""
+"""The reports of `Checks.call` on right, wrong and failing functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def right(q, k):
     return q @ k.T
 
 
-def said_of(function, *args, target="score_matrix", **options) -> str:
+def report_of_call(function, *args, target="score_matrix", **options) -> str:
     return verdict("call", function, *(args or (Q, K)), target=target, **options)
 
 
@@ -44,7 +44,7 @@ class TestCall:
         ],
     )
     def test_right_in_any_form(self, function):
-        assert said_of(function) == "ok"
+        assert report_of_call(function) == "ok"
 
     @pytest.mark.parametrize(
         "prepare",
@@ -57,7 +57,7 @@ class TestCall:
         ],
     )
     def test_inputs_of_any_layout(self, prepare):
-        assert said_of(right, prepare(Q), prepare(K)) == "ok"
+        assert report_of_call(right, prepare(Q), prepare(K)) == "ok"
 
     def test_the_given_arrays_stay_as_they_are(self):
         q, k = Q.copy(), K.copy()
@@ -67,12 +67,12 @@ class TestCall:
             k[:] = 0
             return result
 
-        assert "it changed its argument number 2." in said_of(spoil, q, k)
+        assert "it changed its argument number 2." in report_of_call(spoil, q, k)
         assert np.array_equal(k, K)
 
-    def test_an_unchanged_nan_is_no_change(self):
+    def test_an_unchanged_nan_does_not_count_as_changed(self):
         scores = np.array([[np.nan, 1.0]])
-        said = said_of(np.nan_to_num, scores, target=None, expected=np.array([[0.0, 1.0]]))
+        said = report_of_call(np.nan_to_num, scores, target=None, expected=np.array([[0.0, 1.0]]))
         assert said == "ok"
 
     @pytest.mark.parametrize(
@@ -100,40 +100,40 @@ class TestCall:
             ),
         ],
     )
-    def test_wrong_results_are_told_in_this_order(self, function, told):
-        assert told in said_of(function)
+    def test_wrong_results_are_reported_in_this_order(self, function, told):
+        assert told in report_of_call(function)
 
     def test_a_single_number_has_no_position(self):
-        said = said_of(lambda x: 3.0, 1.0, target=None, expected=2.0)
+        said = report_of_call(lambda x: 3.0, 1.0, target=None, expected=2.0)
         assert said == "it: not yet - f for 1.0: expected 2, got 3."
 
-    def test_an_error_is_told_with_the_learners_line(self):
+    def test_an_error_is_reported_with_the_line_of_the_answer(self):
         def f(q, k):
             return np.stack([q, k])  # the learner's line
 
-        said = said_of(f)
+        said = report_of_call(f)
         assert "it raised ValueError: all input arrays must have the same shape (line " in said
         assert ": return np.stack([q, k]) # the learner's line)" in said
 
-    def test_a_transpose_of_all_axes_is_told_apart(self):
+    def test_a_transpose_of_all_axes_is_recognised(self):
         def reverses_all_axes(q, k):
             return q @ k.T
 
         q, k = np.ones((2, 3, 4)), np.ones((2, 5, 4))
         hint = ".swapaxes(-1, -2) swaps the last two."
-        assert hint in said_of(reverses_all_axes, q, k)
-        assert hint not in said_of(reverses_all_axes, q[0], k[0].T)
+        assert hint in report_of_call(reverses_all_axes, q, k)
+        assert hint not in report_of_call(reverses_all_axes, q[0], k[0].T)
 
     def test_an_error_of_the_call_itself_has_no_line(self):
-        said = said_of(lambda q: q)
+        said = report_of_call(lambda q: q)
         assert "it raised TypeError:" in said
         assert "takes 1 positional argument but 2 were given" in said
         assert "(line" not in said
 
-    def test_leaving_python_is_an_error_like_others(self):
-        assert "it raised SystemExit: 3" in said_of(lambda q, k: sys.exit(3))
+    def test_system_exit_is_reported_like_other_errors(self):
+        assert "it raised SystemExit: 3" in report_of_call(lambda q, k: sys.exit(3))
 
-    def test_an_interrupted_call_ends_the_cell_with_what_is_known(self):
+    def test_an_interrupted_call_ends_the_cell_with_earlier_findings(self):
         def endless(q, k):
             raise KeyboardInterrupt
 
@@ -146,14 +146,14 @@ class TestCall:
         assert str(stopped.value).startswith("first: ok\nsecond: not yet")
         assert stopped.value.__context__ is None
 
-    def test_the_stub_is_not_written_yet(self):
+    def test_the_stub_counts_as_not_written_yet(self):
         def stub(q, k):
             raise NotImplementedError
 
-        assert said_of(stub) == "it: not yet - f: not written yet."
+        assert report_of_call(stub) == "it: not yet - f: not written yet."
 
     def test_no_function(self):
-        assert said_of(3.0) == "it: not yet - f: expected a function, got float."
+        assert report_of_call(3.0) == "it: not yet - f: expected a function, got float."
 
     def test_no_such_name(self):
         check = Checks({})
@@ -169,7 +169,7 @@ class TestCall:
             np.log(np.zeros(1))
             return q @ k.T
 
-        assert said_of(noisy) == "ok"
+        assert report_of_call(noisy) == "ok"
         captured = capsys.readouterr()
         assert captured.err == ""
         assert "q is [[2. 1.]]" in captured.out
@@ -180,7 +180,7 @@ class TestCall:
         sys.setprofile(profile)
         threading.setprofile(profile)
         try:
-            said_of(right)
+            report_of_call(right)
             after = sys.getprofile(), threading.getprofile()
         finally:
             sys.setprofile(before[0])
@@ -200,19 +200,19 @@ class TestCall:
             return weights / weights.sum(-1, keepdims=True) @ v
 
         expected = scaled_dot_product_attention(q / 100, k / 100, v)
-        assert said_of(single, q, k, v, target=None, expected=expected) == "ok"
+        assert report_of_call(single, q, k, v, target=None, expected=expected) == "ok"
 
-    def test_an_answer_of_attn_lib_is_seen_behind_other_functions(self):
+    def test_a_call_of_attn_lib_is_seen_behind_other_functions(self):
         def f(q, k):
             return helper(q, k)
 
         def helper(q, k):
             return scaled_dot_product_attention(q, k, np.eye(3), return_trace=True).raw
 
-        said = said_of(f)
+        said = report_of_call(f)
         assert "f: it calls attn_lib's own scaled_dot_product_attention. Write it yourself." in said
 
-    def test_an_answer_of_attn_lib_is_seen_in_a_thread(self):
+    def test_a_call_of_attn_lib_is_seen_in_a_thread(self):
         def f(q, k):
             found = []
             thread = threading.Thread(target=lambda: found.append(score_matrix(q, k)))
@@ -226,15 +226,15 @@ class TestCall:
 
         score_matrix = TARGETS["score_matrix"]
         for function in (f, in_a_pool):
-            said = said_of(function)
+            said = report_of_call(function)
             assert "f: it calls attn_lib's own score_matrix. Write it yourself." in said
 
-    def test_own_work_in_a_thread_is_right(self):
+    def test_threads_are_allowed_in_answers(self):
         def f(q, k):
             with ThreadPoolExecutor(1) as pool:
                 return pool.submit(right, q, k).result()
 
-        assert said_of(f) == "ok"
+        assert report_of_call(f) == "ok"
 
 
 class TestDiagnosis:
@@ -254,20 +254,22 @@ class TestDiagnosis:
         assert told in " ".join(str(failed.value).split())
 
     def test_another_wrong_answer_has_no_cause(self):
-        assert "Likely cause" not in said_of(lambda q, k: q @ k.T + 1)
+        assert "Likely cause" not in report_of_call(lambda q, k: q @ k.T + 1)
 
     def test_a_right_answer_is_never_a_mistake(self):
-        """Where a mistake gives the right numbers, nothing is wrong."""
+        """Even if a mistake gives the right numbers for these inputs, none is named."""
         one_row = np.array([[1.0, 2.0, 3.0]])
-        assert said_of(lambda s: np.exp(s) / np.exp(s).sum(), one_row, target="softmax") == "ok"
+        assert (
+            report_of_call(lambda s: np.exp(s) / np.exp(s).sum(), one_row, target="softmax") == "ok"
+        )
 
 
-def test_a_stand_in_answers_in_place_of_the_function():
+def test_a_stand_in_replaces_the_function():
     class Elsewhere(StandIn):
         def call(self, args, *, own_work=True):
             return Observation(args[0] * 2, "" if own_work else "it was asked differently")
 
-    assert observe(Elsewhere(), [3]).result == 6
+    assert observe(Elsewhere(), [3]).returned == 6
     assert verdict("call", Elsewhere(), 3, expected=6) == "ok"
     assert "it was asked differently" in verdict("drawing", Elsewhere(), 3, labelled=True)
 

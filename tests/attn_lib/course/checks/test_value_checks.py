@@ -1,4 +1,4 @@
-"""What is said about values: computed, typed in, chosen."""
+"""The reports of checks on values that are computed, typed in or chosen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Q, K = np.array([[2.0, 1.0]]), np.array([[2.0, 1.0], [1.0, 0.0], [0.0, -1.0]])
 
 
 class Generator(Remote):
-    """Stands for a generator of another process."""
+    """Represents a generator in another process."""
 
     type_name = "generator"
 
@@ -31,7 +31,7 @@ class TestValue:
         assert said_of(typed, "value", **options) == "ok"
 
     @pytest.mark.parametrize("typed", [[0.891, 0.107], [0.89, 0.11], [0.893, 0.109]])
-    def test_too_far_for_its_decimals(self, typed):
+    def test_error_larger_than_the_decimals_allow(self, typed):
         args = (Q, K[:2], np.eye(2))
         options = {"target": "attention", "args": args, "row": 0, "decimals": 3}
         assert "entries differ" in said_of(typed, "value", **options)
@@ -70,13 +70,13 @@ class TestValue:
         assert "expected a number, got str." in said_of("0.5", "form")
 
     @pytest.mark.parametrize("value", [[0.4, 0.4], "x", None, [[1]], object()])
-    def test_what_does_not_hold(self, value):
+    def test_a_condition_that_does_not_hold(self, value):
         check = Checks({"x": value})
         check.part("it", points=1)
         check.holds("x", lambda x: x.sum() == 1 and x.ndim == 1, "they have to sum to 1.")
         assert report_of(check) == "it: not yet - x: they have to sum to 1."
 
-    def test_what_holds(self):
+    def test_a_condition_that_holds(self):
         assert said_of([0.5, 0.5], "holds", lambda x: x.sum() == 1, "no") == "ok"
 
     @pytest.mark.parametrize("letter", ["B", "b", " B "])
@@ -95,7 +95,7 @@ class TestValue:
         assert said == 'it: not yet - x: "A" is not right. A is a query.'
         assert said_of("C", "choice", "ABC", right="B").endswith('"C" is not right.')
 
-    def test_only_the_form_is_not_called_right(self, capsys):
+    def test_a_check_of_the_form_does_not_say_right(self, capsys):
         check = Checks({"x": [1, 2], "y": "A"})
         check.part("numbers", points=1)
         check.form("x", (2,))
@@ -105,7 +105,7 @@ class TestValue:
         told = "filled in. Whether it is right is checked when it is graded."
         assert capsys.readouterr().out == f"numbers: {told}\nletter: {told}\n"
 
-    def test_when_it_is_graded_that_is_not_promised(self, capsys, monkeypatch):
+    def test_while_grading_the_form_is_not_confirmed(self, capsys, monkeypatch):
         monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
         check = Checks({"x": [1, 2]})
         check.part("numbers", points=1)
@@ -141,7 +141,7 @@ def test_difference_compares_within_its_tolerance():
     )
 
 
-def test_a_prediction_is_right_within_what_was_asked():
+def test_a_prediction_is_right_within_the_tolerance():
     check = Checks({"x": 16.4})
     check.part("near", points=1)
     check.value("x", expected=16.0, within=0.5)

@@ -1,4 +1,4 @@
-"""Learners to draw numbers for, and what their numbers show."""
+"""Learners to draw numbers for, and a check of the mistakes that their numbers reveal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ NOT_DECIDED = (
 
 
 def hidden_mistakes(target, args, margin=HAND_MARGIN, part=...):
-    """Return the ids of the mistakes that move no number of an answer by more than `margin`.
+    """Return the ids of the mistakes that change no number of an answer by more than `margin`.
 
-    Only the `part` of the answer that this index takes is looked at.
+    `part` is an index; only `answer[part]` is compared.
     """
     hidden = set()
     with np.errstate(all="ignore"):
@@ -28,7 +28,7 @@ def hidden_mistakes(target, args, margin=HAND_MARGIN, part=...):
         for mistake, wrong in appearances(target):
             try:
                 answer = np.asarray(wrong(*args))
-            except ValueError:  # its shapes do not multiply, which shows
+            except ValueError:  # the shapes do not fit, so the mistake shows
                 continue
             if answer.shape == right.shape and np.all(np.abs(answer - right)[part] <= margin):
                 hidden.add(mistake.id)
@@ -38,10 +38,11 @@ def hidden_mistakes(target, args, margin=HAND_MARGIN, part=...):
 def check_shown(
     target, arguments, named=(), *, left_out=None, margin=HAND_MARGIN, part=lambda learner: ...
 ):
-    """Check which mistakes the numbers of all learners show.
+    """Check which mistakes the learners' numbers reveal.
 
-    `arguments` and `part` take a learner. The mistakes `named` have to show for every learner.
-    `left_out` has the others that do not show for somebody, each with the reason.
+    `arguments` and `part` are functions of the learner. The mistakes in `named` must show for
+    every learner. `left_out` maps each other mistake that does not show for some learner to the
+    reason.
     """
     left_out = left_out or {}
     hidden = {
@@ -52,4 +53,6 @@ def check_shown(
     assert unshown == {}, target
     somewhere = set().union(*hidden.values())
     assert somewhere - set(left_out) == set(), NOT_DECIDED
-    assert set(left_out) - somewhere == set(), "These show for everybody: take them out here."
+    assert set(left_out) - somewhere == set(), (
+        "These show for every learner: remove them from left_out."
+    )

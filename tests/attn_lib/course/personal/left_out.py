@@ -1,23 +1,23 @@
-"""Mistakes that learners' numbers cannot show, each with the reason; the proofs argue them too."""
+"""Mistakes that learners' numbers cannot reveal, with reasons; the proofs use these too."""
 
 from __future__ import annotations
 
 _IN_SMALL_SCORES = {"softmax-that-overflows": "The scores are small enough for an exponential."}
 
-#: In the weights of one query.
+#: Not visible in the weights of one query.
 IN_ONE_ROW = {
     "softmax-over-everything": "The one row is everything.",
     "softmax-shifted-by-overall-maximum": "The one row has the overall maximum.",
     **_IN_SMALL_SCORES,
 }
 
-#: In the scaled scores of one query and two keys of two numbers.
+#: Not visible in the scaled scores of one query and two keys, each of two numbers.
 IN_SCORES_OF_TWO_KEYS = {"scale-by-number-of-keys": "There are as many keys as numbers in each."}
 
-#: In their attention.
+#: Not visible in the attention of one query to two keys, each of two numbers.
 BY_TWO_KEYS = IN_SCORES_OF_TWO_KEYS | IN_ONE_ROW
 
-#: In several rows of scores, all small.
+#: Not visible in several rows of small scores.
 IN_SMALL_ROWS = {
     "softmax-shifted-by-overall-maximum": "No row lies far below the others.",
     **_IN_SMALL_SCORES,
@@ -25,7 +25,7 @@ IN_SMALL_ROWS = {
 
 _OWN_KEY = "A query's own key is always visible, so no row is empty."
 
-#: In a row of a causal matrix of small scores.
+#: Not visible in a row of a causal matrix of small scores.
 IN_A_CAUSAL_ROW = {
     "renormalised-after-the-mask": _OWN_KEY,
     "large-negative-fill": _OWN_KEY,

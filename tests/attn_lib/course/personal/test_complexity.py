@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for complexity: every miscount and every wrong merge shows."""
+"""Personal numbers of the assignment `complexity`: every miscount and every wrong merge shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.attn_lib.course.personal.learners import LEARNERS, check_shown, hidde
 
 
 @pytest.mark.parametrize("draw", [layer, two_blocks, running_scores])
-def test_same_id_same_numbers_and_others_for_others(draw):
+def test_numbers_depend_on_the_id(draw):
     assert repr(draw(" Ada")) == repr(draw("ada"))
     assert len({repr(draw(learner)) for learner in LEARNERS}) > 98
 
@@ -66,7 +66,7 @@ class TestLayer:
         assert dtype in ("float16", "float32")
 
 
-def test_every_mistake_in_merging_shows_that_the_order_of_the_blocks_can_show():
+def test_every_detectable_mistake_in_merging_shows():
     check_shown(
         "merge_sums",
         lambda learner: two_blocks(learner).sums,
@@ -86,14 +86,14 @@ def test_every_mistake_in_merging_shows_that_the_order_of_the_blocks_can_show():
 
 @pytest.mark.parametrize("learner", LEARNERS)
 class TestTwoBlocks:
-    def test_one_order_cannot_show_what_the_other_shows(self, learner):
+    def test_each_block_order_shows_what_the_other_cannot(self, learner):
         blocks = two_blocks(learner)
         hidden = hidden_mistakes("merge_sums", blocks.sums)
         a_is_larger = blocks.max_a > blocks.max_b
         assert hidden >= set(SHOWN_IF_B_IS_LARGER if a_is_larger else SHOWN_IF_A_IS_LARGER)
         assert hidden & set(shown_in_sums(blocks)) == set()
 
-    def test_the_numbers_printed_are_the_exact_ones(self, learner):
+    def test_the_printed_numbers_are_exact(self, learner):
         blocks = two_blocks(learner)
         assert all(round(largest, 1) == largest for largest in (blocks.max_a, blocks.max_b))
         assert all(round(total, 2) == total > 1 for total in (blocks.sum_a, blocks.sum_b))
@@ -113,7 +113,7 @@ def test_either_block_may_have_the_larger_score():
     assert 30 < sum(larger) < 70
 
 
-def test_each_mistake_shows_to_somebody():
+def test_each_mistake_shows_for_some_learner():
     shown = [set(shown_in_sums(two_blocks(learner))) for learner in LEARNERS]
     assert set.union(*shown) == {
         *SHOWN_IN_EITHER_ORDER,
@@ -123,7 +123,7 @@ def test_each_mistake_shows_to_somebody():
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_running_scores_have_steps_up_and_steps_that_change_nothing(learner):
+def test_some_blocks_of_running_scores_raise_the_maximum(learner):
     scores = running_scores(learner)
     factors = np.exp(-np.diff(np.maximum.accumulate(scores.max(axis=1))))
     assert 1 <= (factors < 0.75).sum() <= 2
@@ -133,7 +133,7 @@ def test_running_scores_have_steps_up_and_steps_that_change_nothing(learner):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_factors_between_other_maxima_are_other_factors(learner):
+def test_factors_between_other_maxima_differ(learner):
     of_block = running_scores(learner).max(axis=1)
     running = np.maximum.accumulate(of_block)
     factors = np.exp(running[:-1] - running[1:])

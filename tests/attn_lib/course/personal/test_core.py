@@ -1,4 +1,4 @@
-"""Personal numbers: the same for the same id, different between ids, and fit for their task."""
+"""Personal numbers depend on the id and suit their task."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class TestId:
         assert two_keys(learner_id).q.shape == (2,)
 
     @pytest.mark.parametrize("learner_id", [7, None, ..., b"ada", ["ada"]])
-    def test_anything_else_is_not(self, learner_id):
+    def test_anything_else_is_not_an_id(self, learner_id):
         with pytest.raises(TypeError, match=r"learner_id: expected a string, got .* in quotes"):
             two_keys(learner_id)
 
     @pytest.mark.parametrize("learner_id", ["", "  \t"])
-    def test_nor_is_an_empty_text(self, learner_id):
+    def test_an_empty_text_is_not_an_id(self, learner_id):
         with pytest.raises(ValueError, match="expected your id, got '' without a letter"):
             sizes(learner_id)
 
 
 class TestDraws:
-    def test_tasks_and_learners_have_streams_of_their_own(self):
+    def test_tasks_and_learners_have_separate_streams(self):
         draws = {
             tuple(personal_rng(learner, task).integers(0, 2**31, size=4))
             for learner in ("ada", "grace", "ada grace")
@@ -85,7 +85,7 @@ class TestTwoKeys:
         check_shown(target, arguments, SHOWN_BY_TWO_KEYS[target], left_out=left_out)
 
     @pytest.mark.parametrize("name", BY_TWO_KEYS)
-    def test_what_is_left_out_cannot_show(self, name):
+    def test_mistakes_in_left_out_cannot_show(self, name):
         q, k, v = (array.astype(float) for array in two_keys("ada"))
         (wrong,) = wrong_functions("attention", [name])
         right = scaled_dot_product_attention(q[None], k, v)
@@ -100,10 +100,10 @@ class TestTwoKeys:
             assert max(np.abs(array).max() for array in (q, k, v)) < 10
 
     def test_a_mistake_that_cannot_show_is_reported(self, monkeypatch):
-        monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+        monkeypatch.setattr(personal.core, "MAX_DRAWS", 20)
         shown = SHOWN_BY_TWO_KEYS | {"attention": ("softmax-that-overflows",)}
         monkeypatch.setattr(personal.dot_products, "SHOWN_BY_TWO_KEYS", shown)
-        with pytest.raises(RuntimeError, match="two-keys: none of 20 draws will do"):
+        with pytest.raises(RuntimeError, match="two-keys: none of 20 draws is suitable"):
             two_keys("ada")
 
 
@@ -114,19 +114,19 @@ class TestMistakesShow:
         assert mistakes_show(width_one, {"score_range": ["range-of-one-sd"]})
         assert mistakes_show(width_one, {"score_range": []})
 
-    def test_a_move_counts_beyond_the_margin(self):
+    def test_a_difference_counts_beyond_the_margin(self):
         asked, named = {"score_range": (4,)}, {"score_range": ["range-of-one-sd"]}
         assert mistakes_show(asked, named, margin=1.9)
         assert not mistakes_show(asked, named, margin=4)
 
     @pytest.mark.parametrize("name", ["range-of-two-sds", "range-of-one-sd"])
-    def test_a_name_that_cannot_appear_at_the_target_is_told(self, name):
+    def test_a_name_that_cannot_appear_at_the_target_is_reported(self, name):
         told = rf"score_matrix: expected ids .* \(keys-times-queries, .*, got '{name}'; correct"
         with pytest.raises(ValueError, match=told):
             mistakes_show({"score_matrix": (np.eye(2), np.eye(2))}, {"score_matrix": [name]})
 
     @pytest.mark.parametrize("named", [{}, {"score_sd": []}, {"score_range": [], "score_sd": []}])
-    def test_each_target_that_is_asked_for_has_names(self, named):
+    def test_each_requested_target_must_have_names(self, named):
         with pytest.raises(ValueError, match="expected mistakes named for score_range, got them"):
             mistakes_show({"score_range": (64,)}, named)
 
@@ -137,7 +137,7 @@ class TestOthers:
             assert len(set(sizes(learner))) == 6
             assert all(type(size) is int and 2 <= size <= 20 for size in sizes(learner))
 
-    def test_weights_can_be_read_in_one_way_only(self):
+    def test_weights_can_be_interpreted_in_only_one_way(self):
         for learner in LEARNERS:
             weights = weights_to_read(learner)
             np.testing.assert_allclose(weights.sum(axis=1), 1)
@@ -147,11 +147,11 @@ class TestOthers:
             assert abs(weights[2, 0] - weights[0, 2]) > 0.1
 
 
-def test_weights_that_never_fit_end_in_an_error_and_not_in_an_endless_loop(monkeypatch):
+def test_weights_that_never_fit_raise_an_error(monkeypatch):
     def same_for_every_key(q, k, v):
         return np.full((3, 4), 0.25)
 
-    monkeypatch.setattr(personal.core, "MOST_DRAWS", 20)
+    monkeypatch.setattr(personal.core, "MAX_DRAWS", 20)
     monkeypatch.setattr(personal.dot_products, "scaled_dot_product_attention", same_for_every_key)
-    with pytest.raises(RuntimeError, match="weights-to-read: none of 20 draws will do"):
+    with pytest.raises(RuntimeError, match="weights-to-read: none of 20 draws is suitable"):
         personal.weights_to_read("ada")

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for masking: every mistake shows, and no two kinds look alike."""
+"""Personal numbers of the assignment `masking`: each mistake shows, each mask has one kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attn_lib.course.personal.masking import (
     mask_from_outside,
     mask_to_read,
     reading,
-    somebodys_attention,
+    unknown_attention,
 )
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
@@ -21,14 +21,14 @@ from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 @pytest.mark.parametrize(
     ("draw", "different"), [(empty_row, 98), (reading, 20), (mask_from_outside, 20)]
 )
-def test_same_id_same_numbers_and_others_for_others(draw, different):
+def test_numbers_depend_on_the_id(draw, different):
     assert repr(draw(" Ada")) == repr(draw("ada"))
     assert len({repr(draw(learner)) for learner in LEARNERS}) >= different
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 class TestEmptyRow:
-    def test_what_is_left_of_the_scores_depends_on_how_they_are_hidden(self, learner):
+    def test_the_remaining_scores_depend_on_how_they_are_hidden(self, learner):
         scores = empty_row(learner)
         uniform, unmasked = np.full(len(scores), 1 / len(scores)), softmax(scores)
         np.testing.assert_allclose(softmax(np.full_like(scores, -1e9)), uniform)
@@ -51,10 +51,10 @@ def test_every_mistake_in_reading_a_mask_shows():
 
 @pytest.mark.parametrize("learner", LEARNERS)
 class TestMaskToRead:
-    def test_it_looks_like_its_kind_and_no_other(self, learner):
+    def test_it_fits_its_kind_and_no_other(self, learner):
         mask, kind, number = reading(learner)
         n_q, n_k = mask.shape
-        # With a cache it is wide, and a window of the width of all keys is no window.
+        # A mask for a cache is wider than high. A window must be narrower than the mask.
         looks = {
             "A": n_q < n_k and mask[-1].all() and not mask[0, -1],
             "B": n_q == n_k and not mask[-1, 0] and mask[-1, -1],
@@ -64,17 +64,17 @@ class TestMaskToRead:
         assert [letter for letter, fits in looks.items() if fits] == [kind]
         assert number == (n_k - n_q if kind == "A" else mask.sum(axis=1).max())
 
-    def test_the_number_is_no_other_number_of_the_mask(self, learner):
+    def test_the_number_differs_from_other_numbers_of_the_mask(self, learner):
         mask, _, number = reading(learner)
         n_q, n_k = mask.shape
         assert number not in (n_q, n_k, n_k - number)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-class TestSomebodysAttention:
-    def test_the_mask_can_be_seen_from_outside(self, learner):
-        """With the very numbers of the notebook."""
-        attend, n = somebodys_attention(learner)
+class TestUnknownAttention:
+    def test_the_mask_can_be_inferred_from_outputs(self, learner):
+        """The test uses the numbers of the notebook."""
+        attend, n = unknown_attention(learner)
         rng = np.random.default_rng(0)
         q, k, v = rng.normal(size=(3, n, 4))
         before = attend(q, k, v)
@@ -87,7 +87,7 @@ class TestSomebodysAttention:
             seen[:, j] = moves > 1e-6
         assert np.array_equal(seen, mask_from_outside(learner).mask)
 
-    def test_the_two_counts_tell_what_is_wrong(self, learner):
+    def test_the_two_counts_identify_the_mistake(self, learner):
         mask, kind = mask_from_outside(learner)
         n = len(mask)
         right = causal_mask(n, n)

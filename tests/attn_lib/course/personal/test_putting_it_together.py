@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for `putting-it-together`: every mistake shows."""
+"""Personal numbers of the assignment `putting-it-together`: every mistake shows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DRAWS = [layer_sizes, gradients_by_hand, suspects]
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
-def test_same_id_same_numbers_and_others_for_others(draw):
+def test_numbers_depend_on_the_id(draw):
     assert repr(draw(" Ada")) == repr(draw("ada"))
     assert len({repr(draw(learner)) for learner in LEARNERS}) == len(LEARNERS)
 
@@ -75,7 +75,7 @@ class TestNumbers:
         np.testing.assert_allclose(grad_scores, grad_scores.round(3), atol=1e-12)
         np.testing.assert_allclose(grad_values, grad_values.round(1), atol=1e-12)
 
-    def test_one_of_four_gradients_is_right_and_can_be_told(self, learner):
+    def test_one_of_four_gradients_is_right_and_identifiable(self, learner):
         given = suspects(learner)
         there = given.row, given.column
         right = attention_backward(given.grad_output, given.q, given.k, given.v).q
@@ -89,7 +89,7 @@ class TestNumbers:
         assert min(abs(claim[there] - coarse) for claim in given.claims.values()) > HAND_MARGIN
 
 
-def test_every_letter_is_right_for_somebody():
+def test_every_letter_is_right_for_some_learner():
     right = []
     for learner in LEARNERS:
         given = suspects(learner)

@@ -1,4 +1,4 @@
-"""Numbers of a learner's own for the quiz: every mistake shows, and no guess is right."""
+"""Personal numbers of the quiz: every mistake shows, and no guess is right."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, cl
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
-def test_same_id_same_numbers_and_others_for_others(draw):
+def test_numbers_depend_on_the_id(draw):
     assert repr(draw(" Ada")) == repr(draw("ada"))
     assert len({repr(draw(learner)) for learner in LEARNERS}) > 90
 
@@ -37,7 +37,7 @@ def test_same_id_same_numbers_and_others_for_others(draw):
 class TestMistakesShow:
     def test_dividing_the_scores(self):
         named = SHOWN_BY_A_DIVISOR["scaled_variance"]
-        within = 1e-4  # four decimals are asked for
+        within = 1e-4  # the task asks for four decimals
         for divisor in (lambda own: own.d_k, lambda own: own.divisor):
 
             def arguments(learner, divisor=divisor):
@@ -109,7 +109,7 @@ class TestNoGuessIsRight:
         d_k, _, scores = wide_scores(learner)
         assert softmax(scores.astype(float)).max() > softmax(scores / np.sqrt(d_k)).max() + 0.3
 
-    def test_the_queries_of_a_table_can_be_told(self, learner):
+    def test_the_queries_of_a_table_can_be_identified(self, learner):
         table, query, key, looked_at = found_matrix(learner)
         off = [np.abs(table.sum(axis=axis) - 1).max() < 1e-12 for axis in (0, 1)]
         assert sorted(off) == [False, True]
@@ -133,6 +133,6 @@ class TestNoGuessIsRight:
         assert len(set(papers[:3])) == len(set(papers[3:])) == 3
 
 
-def test_tables_are_saved_either_way():
+def test_tables_are_saved_in_either_orientation():
     rows = [np.allclose(found_matrix(name).table.sum(axis=1), 1) for name in LEARNERS]
     assert 30 < sum(rows) < 70

@@ -20,7 +20,7 @@ from tests.attn_lib.course.personal.left_out import IN_SMALL_ROWS
 
 @pytest.mark.parametrize("draw", [two_scores, weights_and_jacobians, random_scores])
 class TestDraws:
-    def test_they_depend_on_the_id_alone(self, draw):
+    def test_they_depend_only_on_the_id(self, draw):
         assert [repr(draw(learner)) for learner in LEARNERS[:5]] == [
             repr(draw(f" {learner.upper()} ")) for learner in LEARNERS[:5]
         ]
@@ -78,7 +78,7 @@ class TestWeightsAndJacobians:
         equal = np.ptp(own.weights, axis=1) == 0
         assert equal.sum() == 1
         assert (norms < 0.01).sum() == 1
-        assert norms.max() > norms[equal][0] + 0.03  # the liveliest is another row
+        assert norms.max() > norms[equal][0] + 0.03  # the row with the largest norm is another one
 
     @pytest.mark.parametrize("learner", LEARNERS)
     def test_each_picture_belongs_to_one_row(self, learner):
@@ -87,14 +87,14 @@ class TestWeightsAndJacobians:
         right = softmax_jacobian(own.weights)
         np.testing.assert_array_equal(own.jacobians, right[own.row_of_jacobian])
         apart = np.abs(right[:, None] - right).max(axis=(-1, -2)) + np.eye(4)
-        assert apart.min() > 0.06  # enough to be seen in a picture
+        assert apart.min() > 0.06  # visible in a picture
 
     @pytest.mark.parametrize("learner", LEARNERS)
-    def test_the_picture_of_each_row_is_another_list(self, learner):
+    def test_each_row_has_a_different_picture(self, learner):
         order = weights_and_jacobians(learner).row_of_jacobian
         assert np.argsort(order).tolist() != order
 
-    def test_the_order_tells_nothing(self):
+    def test_the_order_gives_no_hint(self):
         orders = [tuple(weights_and_jacobians(one).row_of_jacobian) for one in LEARNERS]
         assert max(map(orders.count, orders)) < 15
 
@@ -115,9 +115,10 @@ class TestRandomScores:
             )
 
     @pytest.mark.parametrize("learner", LEARNERS)
-    def test_rows_without_the_scale_are_one_hot_here_and_there(self, learner):
+    def test_some_rows_without_the_scale_are_one_hot(self, learner):
         d_k, scores = random_scores(learner)
         largest = softmax(scores).max(axis=-1)
         assert 5 <= (largest > 0.99).sum() <= 45
-        assert np.abs(largest - 0.99).min() > 0.0005  # rounding does not move a row
+        # No row is so close to 0.99 that rounding could move it to the other side.
+        assert np.abs(largest - 0.99).min() > 0.0005
         assert largest.mean() - softmax(scores / np.sqrt(d_k)).max(axis=-1).mean() > 0.3

@@ -21,7 +21,7 @@ from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 
 @pytest.mark.parametrize("draw", [entries, head_sizes, measurement])
 class TestDraws:
-    def test_they_depend_on_the_id_alone(self, draw):
+    def test_they_depend_only_on_the_id(self, draw):
         assert [draw(learner) for learner in LEARNERS[:5]] == [
             draw(f" {learner.upper()} ") for learner in LEARNERS[:5]
         ]
@@ -82,7 +82,7 @@ class TestMeasurement:
 
         check_shown(target, arguments, SHOWN_BY_A_MEASUREMENT[target], margin=0.0003)
 
-    def test_it_is_clearly_chance_or_clearly_not_and_both_occur(self):
+    def test_each_case_is_clear_and_both_cases_occur(self):
         aways = []
         for learner in LEARNERS:
             d_k, n, measured, _, _ = measurement(learner)
@@ -90,7 +90,7 @@ class TestMeasurement:
         assert all(0.7 < away < 1.7 or away > 5.4 for away in aways)
         assert 30 < sum(away < 2 for away in aways) < 70
 
-    def test_the_percentage_does_not_tell(self):
+    def test_the_percentage_gives_no_hint(self):
         off = {True: [], False: []}
         for learner in LEARNERS:
             d_k, n, measured, _, _ = measurement(learner)
@@ -98,7 +98,7 @@ class TestMeasurement:
         assert max(off[False]) > np.median(off[True]) > min(off[False])
         assert max(off[True]) > np.median(off[False]) > min(off[True])
 
-    def test_the_noise_of_the_matrix_gives_another_distance(self):
+    def test_the_noise_of_the_matrix_gives_a_different_distance(self):
         for learner in LEARNERS:
             d_k, n, measured, n_q, n_k = measurement(learner)
             off = abs(measured / d_k - 1)

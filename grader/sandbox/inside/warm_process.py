@@ -1,9 +1,8 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads a line that a learner wrote, and holds nothing but the limits. Over its control
-socket it is handed one socket for each session. A fork that cannot be shut in runs nothing and
-says why. When the control socket closes, the judge is gone, and so is this process, and with
-it all that it started.
+It never reads learner code, and knows no more than its settings. For each session it receives a
+socket over its control socket. A fork that cannot be isolated executes nothing and sends the
+error. When the judge closes the control socket, this process ends, and with it all its forks.
 """
 
 from __future__ import annotations
@@ -19,9 +18,6 @@ from typing import Any, NoReturn
 import matplotlib.pyplot
 import numpy as np
 
-import attn_lib.course.checks
-import attn_lib.course.personal
-import attn_lib.course.targets
 import attn_lib.figures  # noqa: F401
 from grader.sandbox.inside import namespaces
 from grader.sandbox.inside.limits import Limits
@@ -31,20 +27,20 @@ from grader.sandbox.inside.wire import pack
 
 
 def main(control: int, settings: dict[str, Any]) -> NoReturn:
-    """Say "ready", fork until the other end closes, and end this process."""
+    """Send "ready", fork on request until the other end closes, and end this process."""
     limits, isolated = Limits(**settings["limits"]), settings["isolated"]
     if isolated:
         namespaces.become_nobody()
     shell = _warm_shell()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a fork
-    gc.freeze()  # `reset` has just collected
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes forks that have ended
+    gc.freeze()  # `reset` in `_warm_shell` has just collected garbage
     gc.enable()
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
             message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
             if not message:
-                os._exit(0)  # there is nothing to tidy up, and the judge waits
+                os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
             connection = socket.socket(fileno=descriptors[0])
             if os.fork() == 0:
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
@@ -54,7 +50,7 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
 def _become_runner(
     connection: socket.socket, shell: Shell, limits: Limits, kept: list[str] | None
 ) -> None:
-    """Shut this fork in, unless `kept` is None, and serve; never return."""
+    """Isolate this fork, unless `kept` is None, and answer requests; never return."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
@@ -66,11 +62,11 @@ def _become_runner(
             namespaces.adopt_orphans()
             os.chdir(tempfile.mkdtemp(dir="."))
         namespaces.set_limits(limits, memory, size, isolated=kept is not None)
-        # The same work gets the same marks each time it is graded.
+        # So that the same work gets the same marks each time.
         random.seed(0)
         np.random.seed(0)  # noqa: NPY002
     except OSError as error:
-        connection.sendall(pack(["refused", str(error)], most_bytes=0))
+        connection.sendall(pack(["refused", str(error)], max_bytes=0))
         os._exit(1)
     try:
         serve(connection, shell, limits)
@@ -79,7 +75,7 @@ def _become_runner(
 
 
 def _warm_shell() -> Shell:
-    """Return the shell, after one of each thing that takes long the first time."""
+    """Return the shell, after doing once whatever is slow the first time."""
     shell = Shell.warm()
     shell.begin()
     figure, axes = matplotlib.pyplot.subplots()
@@ -98,7 +94,7 @@ def _warm_shell() -> Shell:
 
 
 def _own_memory() -> tuple[int, int]:
-    """Return this process's memory and address space in bytes, where the system tells."""
+    """Return this process's memory and address space in bytes; zeros without /proc."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
             size, resident, *_ = map(int, file.read().split())
@@ -109,7 +105,7 @@ def _own_memory() -> tuple[int, int]:
 
 
 def _keep_only(connection: socket.socket) -> None:
-    """Close every descriptor but one, and give the streams to nobody."""
+    """Close every other descriptor, and connect the standard streams to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)

@@ -1,9 +1,8 @@
-"""The numbers of some learners, so that a change of them is noticed.
+"""Digests of the numbers of some learners, so that a test notices changes.
 
-    .venv/bin/python -m tests.attn_lib.course.personal.learners_numbers --write
+    .venv/bin/python -m tests.attn_lib.course.personal.learner_numbers --write
 
-A learner who has typed the answer to such numbers into a notebook loses its points when they
-change.
+If the numbers change, answers that learners have already typed in become wrong and lose points.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ import numpy as np
 
 from attn_lib.course import personal
 
-TABLE = Path(__file__).with_name("learners_numbers.json")
+TABLE = Path(__file__).with_name("learner_numbers.json")
 LEARNERS = ("ada", "alan", *(f"learner{number}" for number in range(1, 21)))
 
 
 def drawn() -> Iterator[tuple[str, Callable[[str], Any]]]:
-    """Yield every function that draws a learner's numbers, with its name."""
+    """Yield the name of every function that draws a learner's numbers, and the function."""
     for module in pkgutil.iter_modules(personal.__path__):
         functions = vars(importlib.import_module(f"{personal.__name__}.{module.name}"))
         for name, function in functions.items():
@@ -38,7 +37,7 @@ def drawn() -> Iterator[tuple[str, Callable[[str], Any]]]:
 
 
 def plain(numbers: Any) -> Any:
-    """Return numbers as JSON knows them, without what rounding may change."""
+    """Return numbers as JSON values, rounded so that rounding errors do not matter."""
     if isinstance(numbers, (tuple, list)):
         return [plain(number) for number in numbers]
     if isinstance(numbers, (np.ndarray, np.generic, float)):
@@ -47,7 +46,7 @@ def plain(numbers: Any) -> Any:
 
 
 def digests() -> dict[str, str]:
-    """Return what stands for the numbers of all learners here, by function."""
+    """Return a digest of the numbers of all these learners for each function."""
     return {
         name: hashlib.sha256(json.dumps(plain([*map(draw, LEARNERS)])).encode()).hexdigest()
         for name, draw in drawn()
@@ -57,5 +56,5 @@ def digests() -> dict[str, str]:
 
 if __name__ == "__main__":
     if sys.argv[1:] != ["--write"]:
-        sys.exit("learners_numbers: expected --write, which writes the table of digests again.")
+        sys.exit("learner_numbers: expected --write, which writes the table of digests again.")
     TABLE.write_text(json.dumps(digests(), indent=1) + "\n", encoding="utf-8")

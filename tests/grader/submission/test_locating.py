@@ -1,4 +1,4 @@
-"""The notebook is found among what was handed in, and its bytes are read, whatever stands there."""
+"""The notebook is found among any submitted files, and its bytes are read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.submission import Unreadable, find, load
 
 @pytest.fixture
 def folder(tmp_path):
-    """The folder of one student's submission, and a function that puts files into it."""
+    """The folder of one student's submission, with a function that puts files into it."""
     place_ = tmp_path / "submitted" / "ada" / "masking"
     place_.mkdir(parents=True)
 
@@ -43,30 +43,30 @@ class TestFind:
             *("ada.ipynb", "mine/masking.ipynb", "a/b/masking [x*].ipynb", "méthode.ipynb"),
         ],
     )
-    def test_the_only_notebook_is_taken_for_it(self, folder, name):
+    def test_the_only_notebook_is_accepted(self, folder, name):
         path, remarks = find(folder(name), "masking")
         assert path.is_file()
-        assert remarks == [f"Found {name!r}, taken for masking.ipynb."]
+        assert remarks == [f"{name!r} was used in place of masking.ipynb."]
 
-    def test_of_several_the_only_one_that_is_alike(self, folder):
+    def test_of_several_notebooks_the_only_similar_one_is_chosen(self, folder):
         path, remarks = find(
             folder("scratch.ipynb", "masking (1).ipynb", "softmax.ipynb"), "masking"
         )
         assert path.name == "masking (1).ipynb"
         assert remarks == [
-            "Found 'masking (1).ipynb', taken for masking.ipynb.",
-            "Beside it were found 'scratch.ipynb' and 'softmax.ipynb', not looked at.",
+            "'masking (1).ipynb' was used in place of masking.ipynb.",
+            "'scratch.ipynb' and 'softmax.ipynb' were also found and ignored.",
         ]
 
     def test_the_right_name_wins(self, folder):
         path, remarks = find(folder("masking (1).ipynb", "masking.ipynb", "data.csv"), "masking")
         assert path.name == "masking.ipynb"
-        assert remarks == ["Beside it was found 'masking (1).ipynb', not looked at."]
+        assert remarks == ["'masking (1).ipynb' was also found and ignored."]
 
     @pytest.mark.parametrize(
         "names", [("masking (1).ipynb", "masking (2).ipynb"), ("a.ipynb", "b.ipynb")]
     )
-    def test_several_that_could_be_meant(self, folder, names):
+    def test_several_candidates_are_ambiguous(self, folder, names):
         with pytest.raises(Unreadable, match=r"found '.*' and '.*', and it is not clear which"):
             find(folder(*names), "masking")
 
@@ -95,43 +95,43 @@ class TestFind:
         secret.write_text("{}", encoding="utf-8")
         place_ = folder()
         (place_ / "masking.ipynb").symlink_to(secret)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
+        with pytest.raises(Unreadable, match="links are not followed"):
             find(place_, "masking")
         with pytest.raises(Unreadable, match=r"'masking\.ipynb' is a link"):
             load(place_ / "masking.ipynb")
         (place_ / "masking.ipynb").unlink()
         (place_ / "deeper").symlink_to(tmp_path)
-        with pytest.raises(Unreadable, match="a link, which is not followed"):
+        with pytest.raises(Unreadable, match="links are not followed"):
             find(place_, "masking")
         other = tmp_path / "other"
         other.symlink_to(place_)
         with pytest.raises(Unreadable, match="its folder is a link"):
             find(other, "masking")
 
-    def test_a_pipe_and_a_folder_are_no_notebooks(self, folder):
+    def test_pipes_and_folders_are_not_notebooks(self, folder):
         place_ = folder()
         os.mkfifo(place_ / "masking.ipynb")
         with pytest.raises(Unreadable, match=r"found 'masking\.ipynb', but no notebook"):
             find(place_, "masking")
-        with pytest.raises(Unreadable, match="not an ordinary file"):
+        with pytest.raises(Unreadable, match="not a regular file"):
             load(place_ / "masking.ipynb")
         (place_ / "masking.ipynb").unlink()
         (place_ / "masking.ipynb").mkdir()
         with pytest.raises(Unreadable, match=r"found 'masking\.ipynb', but no notebook"):
             find(place_, "masking")
 
-    def test_names_that_are_no_texts(self, folder):
+    def test_undecodable_file_names(self, folder):
         place_ = folder()
         name = os.fsencode(place_) + b"/\xff\n.ipynb"
         with open(name, "w") as file:  # noqa: PTH123  Path takes no bytes
             file.write("{}")
         path, remarks = find(place_, "masking")
         assert load(path) == b"{}"
-        assert remarks == ["Found '\\udcff\\n.ipynb', taken for masking.ipynb."]
+        assert remarks == ["'\\udcff\\n.ipynb' was used in place of masking.ipynb."]
 
 
 class TestLoad:
-    def test_the_bytes_as_they_are(self, folder):
+    def test_the_bytes_are_returned_unchanged(self, folder):
         place_ = folder("masking.ipynb")
         (place_ / "masking.ipynb").write_bytes(b"\xff\0\r\n")
         assert load(place_ / "masking.ipynb") == b"\xff\0\r\n"
@@ -139,9 +139,9 @@ class TestLoad:
     def test_a_large_file_is_refused_before_it_is_read(self, folder):
         path = folder("masking.ipynb") / "masking.ipynb"
         os.truncate(path, 2**40)
-        with pytest.raises(Unreadable, match="more than 20 MiB, the most that is read"):
+        with pytest.raises(Unreadable, match="larger than 20 MiB, the largest size that is read"):
             load(path)
 
-    def test_a_file_that_is_gone(self, folder):
+    def test_a_missing_file_is_reported(self, folder):
         with pytest.raises(Unreadable, match="cannot be opened: No such file"):
             load(folder() / "masking.ipynb")

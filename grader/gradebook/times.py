@@ -1,4 +1,4 @@
-"""Deadlines and times of handing in, with their zones: nbgrader keeps UTC and does not say so."""
+"""Parse and format times with their time zones; nbgrader stores them in UTC, without a zone."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from dateutil import tz
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
-#: A time as nbgrader notes it, with its zone after a space.
+#: A time as nbgrader writes it into a file, with the time zone after a space.
 _WITH_ZONE = re.compile(r"(\S+ \S+) (\S+)")
 _OFFSET = re.compile(r"[+-]\d\d:?(?:\d\d)?")
 
 
 def read_time(text: str) -> datetime:
-    """Return the time in UTC, as nbgrader keeps it; a text without a zone is in UTC.
+    """Parse a time and return it in UTC without a zone, as nbgrader stores it.
+
+    Parameters
+    ----------
+    text : str
+        A time, with or without a time zone or offset. Without one it is in UTC.
 
     Raises
     ------
     ValueError
-        If it is no time, or in a zone that is not known. nbgrader takes such a time for UTC.
+        If the text is not a time, or its time zone is unknown. nbgrader would treat a time in an
+        unknown zone as UTC.
 
     Examples
     --------
@@ -32,10 +38,10 @@ def read_time(text: str) -> datetime:
     if split := _WITH_ZONE.fullmatch(text):
         moment, zone = split.groups()
         if _OFFSET.fullmatch(zone):
-            # nbgrader takes the number after the space for seconds.
+            # With the space, nbgrader would parse the offset as seconds.
             text = moment + zone
         elif tz.gettz(zone) is None:
-            raise ValueError(f"no time zone is called {zone!r}")
+            raise ValueError(f"expected the name of a time zone, got {zone!r}")
     try:
         return parse_utc(text)
     except (OverflowError, TypeError) as problem:
@@ -43,18 +49,18 @@ def read_time(text: str) -> datetime:
 
 
 def zone_of(config: Config) -> str:
-    """Return the name of the time zone in which nbgrader_config.py shows times."""
+    """Return the name of the time zone that nbgrader_config.py sets for showing times."""
     return config.NbGraderAPI.get("timezone", "UTC")
 
 
-def told(moment: datetime, zone: str) -> str:
-    """Return a time that nbgrader keeps in UTC as the zone's clocks show it, and in UTC.
+def format_time(moment: datetime, zone: str) -> str:
+    """Format a time from the gradebook, which is in UTC, in a time zone and in UTC.
 
     Examples
     --------
-    >>> told(datetime(2026, 7, 1, 21, 59), "Europe/Berlin")
+    >>> format_time(datetime(2026, 7, 1, 21, 59), "Europe/Berlin")
     '2026-07-01 23:59 CEST (2026-07-01 21:59 UTC)'
-    >>> told(datetime(2026, 7, 1, 21, 59), "UTC")
+    >>> format_time(datetime(2026, 7, 1, 21, 59), "UTC")
     '2026-07-01 21:59 UTC'
     """
     in_utc = moment.replace(tzinfo=UTC)
@@ -64,7 +70,7 @@ def told(moment: datetime, zone: str) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a span of time in its two largest units; what is shorter than a minute is one.
+    """Format a duration in its two largest units, and as at least one minute.
 
     Examples
     --------

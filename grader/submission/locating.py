@@ -1,4 +1,4 @@
-"""Find the notebook among what a student handed in, and read its bytes."""
+"""Finds the notebook among the files a student handed in, and reads its bytes."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from grader.submission.errors import Unreadable
 from grader.submission.wording import listed
 
 #: The largest file that is opened, in bytes. Notebooks with many figures have some MiB.
-MOST_BYTES = 20 * 2**20
+MAX_BYTES = 20 * 2**20
 
-#: How deep a notebook may lie in folders of the student's own, and how much is looked through.
-MOST_FOLDERS_DEEP = 2
-MOST_ENTRIES = 1000
+#: How many levels of subfolders are searched for a notebook, and how many files and folders in all.
+MAX_FOLDER_DEPTH = 2
+MAX_ENTRIES = 1000
 
 SUFFIX = ".ipynb"
-#: What browsers and mail programs make of the suffix.
+#: How browsers and mail programs change the suffix.
 ODD_SUFFIXES = (".ipynb.txt", ".ipynb.json", ".json")
 
-#: What others than the student put there: nbgrader, and programs that make archives.
-NOT_THE_STUDENTS = ("timestamp.txt", "submission_secret.txt", "__MACOSX")
+#: Files that nbgrader and archive programs add to a submission.
+ADDED_FILES = ("timestamp.txt", "submission_secret.txt", "__MACOSX")
 
-# What computers add to a name: "masking (1)", "masking-Copy2", "masking - Copy", "Copy of
+# Additions to names: "masking (1)", "masking-Copy2", "masking - Copy", "Copy of
 # masking", "masking_v2", "masking final".
 _ADDED = re.compile(
     r"^copy of |[\s_-]*(?:\(\d+\)|copy\s*\d*|final|v\d+|\d+)$",
@@ -35,28 +35,29 @@ _ADDED = re.compile(
 
 
 def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
-    """Return the notebook to grade and remarks on what was taken for it.
+    """Return the notebook to judge, and remarks on the choice.
 
-    A notebook of the right name is taken, whatever stands beside it. Otherwise the only
-    notebook there is, or the only one whose name is the right one but for "(1)" and the like;
-    folders in the folder are looked through if it holds no notebook itself. Links are not
-    followed.
+    A notebook with the expected name is chosen, whatever other files there are. Otherwise it is
+    the only notebook, or the only one with the expected name apart from additions such as "(1)".
+    Subfolders are searched only if the folder itself contains no notebook. Links are not followed.
 
     Parameters
     ----------
     folder : Path
-        What one student handed in for the assignment, submitted/STUDENT/ASSIGNMENT.
+        submitted/STUDENT/ASSIGNMENT, with the files that one student handed in.
     assignment : str
-        The name of the assignment, which is that of its notebook.
+        The name of the assignment; its notebook has the same name.
 
     Raises
     ------
     Unreadable
-        If there is no notebook, or more than one that could be meant.
+        If there is no notebook, or it is not clear which one is the submission.
     """
     wanted = f"{assignment}{SUFFIX}"
     if folder.is_symlink():
-        raise Unreadable(f"its folder is a link, which is not followed: expected {wanted} in it")
+        raise Unreadable(
+            f"its folder is a link, and links are not followed: expected {wanted} in a folder"
+        )
     if not folder.is_dir():
         raise Unreadable(f"nothing submitted: expected {wanted}")
     for level in _levels(folder):
@@ -68,7 +69,7 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
 
 
 def load(path: Path) -> bytes:
-    """Return what is in the file; it has to be an ordinary one of no more than `MOST_BYTES`.
+    """Return the content of a regular file of at most `MAX_BYTES` bytes.
 
     Raises
     ------
@@ -76,41 +77,43 @@ def load(path: Path) -> bytes:
         If it is a link, a device or a pipe, is too large or cannot be opened.
     """
     try:
-        # Neither follow a link nor wait for somebody to write into a pipe.
+        # Do not follow links, and do not wait for another process to write into a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         if path.is_symlink():
-            raise Unreadable(f"{path.name!r} is a link, which is not followed") from None
+            raise Unreadable(
+                f"{path.name!r} is a link, and links are not followed: expected the file itself"
+            ) from None
         raise Unreadable(f"{path.name!r} cannot be opened: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"{path.name!r} is not an ordinary file")
-        data = file.read(MOST_BYTES + 1)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise Unreadable(f"{path.name!r} is not a regular file: expected a notebook")
+        data = file.read(MAX_BYTES + 1)
     check_size(len(data))
     return data
 
 
 def check_size(size: int) -> None:
-    """Raise `Unreadable` if a file of this many bytes is not read."""
-    if size > MOST_BYTES:
+    """Raise `Unreadable` if a file of this many bytes is too large."""
+    if size > MAX_BYTES:
         raise Unreadable(
-            f"the file has more than {MOST_BYTES // 2**20} MiB, the most that is read. "
+            f"the file is larger than {MAX_BYTES // 2**20} MiB, the largest size that is read. "
             "Clear the outputs, save and hand in again"
         )
 
 
 def _levels(folder: Path) -> Iterator[list[Path]]:
-    """Yield the files in the folder, then those in the folders in it, and so on."""
+    """Yield the files in the folder, then those in its subfolders, level by level."""
     folders, seen = [folder], 0
-    for _ in range(MOST_FOLDERS_DEEP + 1):
+    for _ in range(MAX_FOLDER_DEPTH + 1):
         files, deeper = [], []
-        for place in folders:
-            for entry in _entries(place):
+        for parent in folders:
+            for entry in _entries(parent):
                 seen += 1
-                if seen > MOST_ENTRIES:
+                if seen > MAX_ENTRIES:
                     raise Unreadable(
-                        f"more than {MOST_ENTRIES} files were handed in: expected one notebook"
+                        f"more than {MAX_ENTRIES} files were handed in: expected one notebook. "
+                        "Keep only the notebook"
                     )
                 if entry.is_dir(follow_symlinks=False):
                     deeper.append(Path(entry.path))
@@ -121,10 +124,10 @@ def _levels(folder: Path) -> Iterator[list[Path]]:
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Return what is in the folder, without hidden files and what others put there."""
+    """Return the entries of the folder, without hidden files and `ADDED_FILES`."""
     try:
         with os.scandir(folder) as entries:
-            found = [e for e in entries if e.name[0] != "." and e.name not in NOT_THE_STUDENTS]
+            found = [e for e in entries if e.name[0] != "." and e.name not in ADDED_FILES]
     except OSError as error:
         raise Unreadable(f"{folder.name!r} cannot be opened: {error.strerror}") from None
     return sorted(found, key=lambda entry: entry.name)
@@ -138,15 +141,17 @@ def _choose(notebooks: Sequence[Path], wanted: str, folder: Path) -> tuple[Path,
         alike = [path for path in notebooks if _plain(path.name) == _plain(wanted)]
         if len(alike) != 1:
             names = listed([repr(_inside(path, folder)) for path in notebooks])
-            raise Unreadable(f"found {names}, and it is not clear which is {wanted}. Keep one")
+            raise Unreadable(
+                f"found {names}, and it is not clear which is {wanted}. Keep only that one"
+            )
         (chosen,) = alike
     remarks = []
     if _inside(chosen, folder) != wanted:
-        remarks.append(f"Found {_inside(chosen, folder)!r}, taken for {wanted}.")
+        remarks.append(f"{_inside(chosen, folder)!r} was used in place of {wanted}.")
     others = [repr(_inside(path, folder)) for path in notebooks if path != chosen]
     if others:
         verb = "was" if len(others) == 1 else "were"
-        remarks.append(f"Beside it {verb} found {listed(others)}, not looked at.")
+        remarks.append(f"{listed(others)} {verb} also found and ignored.")
     return chosen, remarks
 
 
@@ -155,7 +160,7 @@ def _inside(path: Path, folder: Path) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a notebook's name without case, suffix and what computers add to it.
+    """Return a notebook's name in lower case, without suffix and additions such as "(1)".
 
     Examples
     --------
@@ -180,7 +185,7 @@ def _nothing_found(folder: Path, wanted: str) -> str:
         return f"nothing submitted: expected {wanted}"
     links = [repr(entry.name) for entry in entries if entry.is_symlink()]
     if links:
-        return f"found {listed(links)}: a link, which is not followed. Expected the file {wanted}"
+        return f"found {listed(links)}, but links are not followed: expected the file {wanted}"
     names = [repr(entry.name) for entry in entries]
     more = f" and {len(names) - 3} more" if len(names) > 4 else ""
     names = names[:3] if more else names

@@ -1,17 +1,17 @@
-"""The warm sandboxes of this process: started when first needed, closed when it ends."""
+"""The warm sandboxes of this process: started when first needed, closed when the process ends."""
 
 from __future__ import annotations
 
 import atexit
 
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.warm_process import Sandbox
+from grader.sandbox.sandbox import Sandbox
 
 _sandboxes: dict[tuple[Limits, str], Sandbox] = {}
 
 
 def warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
-    """Return this process's sandbox, started at the first call."""
+    """Return the sandbox of this process with these settings; the first call starts it."""
     key = (limits, isolation)
     if key not in _sandboxes:
         sandbox = Sandbox(limits, isolation)
@@ -21,7 +21,7 @@ def warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
 
 
 def close_sandbox(limits: Limits, isolation: str) -> None:
-    """Close the sandbox if there is one; the next call gets a new one."""
+    """Close the sandbox with these settings, if any; the next `warm_sandbox` starts a new one."""
     sandbox = _sandboxes.pop((limits, isolation), None)
     if sandbox is not None:
         sandbox.close()
