@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from attn_lib._arguments import read_positive_size, read_size
 from attn_lib._arrays import as_float_array
 
-#: Operations per score: compare for the maximum, subtract it, exponentiate, add up, divide.
+#: Operations per score, namely compare for the maximum, subtract it, exponentiate, add up, divide.
 SOFTMAX_FLOPS = 5
 
 
