@@ -283,7 +283,7 @@ def test_the_right_options_of_the_quizzes(root, page):
         "what-is-added": "It adds it to the stream",
         "who-writes-what": "Into that of the first “tea”".replace("“", '"').replace("”", '"'),
         "one-layer-only": "The key of a drink cannot say whose drink it is",
-        "leave-out-subject": 'It is still continued with "tea", as good as always',
+        "leave-out-subject": 'It is still continued with "tea"',
         "shuffled-words": "They are rearranged in the same way",
         "invisible-mistake": "Accuracy is too blunt a test for it",
     }.items():
