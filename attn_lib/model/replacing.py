@@ -16,7 +16,7 @@ from attn_lib._scores import default_scale
 from attn_lib.attention import AttentionTrace
 from attn_lib.model.layers import Array
 from attn_lib.model.parts import RIGHT, Attention, Mask, Parts
-from attn_lib.softmax import softmax
+from attn_lib.softmax import softmax, softmax_backward
 
 Function = Callable[..., Any]
 #: Takes the gradient at the weights, scaled scores, mask and weights; returns that at the scores.
@@ -230,7 +230,7 @@ STEPS = (*_ATTENTIONS, *_MASKS)
 
 
 def softmax_vjp(d_weights: Array, weights: Array, axis: int = -1) -> Array:
-    r"""Return :math:`w \circ (dw - \mathrm{sum}(dw \circ w))`, the backward pass of softmax.
+    """Return the gradient at the scores of a softmax along any axis; see `softmax_backward`.
 
     Parameters
     ----------
@@ -249,7 +249,8 @@ def softmax_vjp(d_weights: Array, weights: Array, axis: int = -1) -> Array:
     >>> softmax_vjp(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
     array([ 0.25, -0.25])
     """
-    return weights * (d_weights - (d_weights * weights).sum(axis=axis, keepdims=True))
+    along_last = (np.moveaxis(array, axis, -1) for array in (weights, d_weights))
+    return np.moveaxis(softmax_backward(*along_last), -1, axis)
 
 
 def _right_weights(scores: Array, mask: Mask) -> Array:
