@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attn_lib._arrays import read_array
+
 
 def default_scale(d_k: int) -> float:
     """Return 1/√d_k; for d_k = 0, where all scores are 0, return 1."""
@@ -34,7 +36,7 @@ def mask_scores(scores: NDArray[np.floating], mask: NDArray[Any]) -> None:
 
 def broadcast_mask(mask: ArrayLike, scores_shape: tuple[int, ...]) -> NDArray[Any]:
     """Return the mask broadcast to all scores, as a view; raise an error if it does not fit."""
-    mask = np.asarray(mask)
+    mask = read_array(mask, "mask")
     if mask.dtype.kind not in "bf":
         raise TypeError(
             f"mask: expected booleans (True = may attend) or floats to add, "

@@ -1,6 +1,5 @@
 """What the page on softmax saturation says about training also holds for other starts."""
 
-
 import numpy as np
 import pytest
 
