@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arrays import common_batch_shape, project, read_arrays
-from attn_lib._mixing import mix
-from attn_lib._scores import broadcast_mask, mask_scores
+from attn_lib._steps import broadcast_mask, mask_scores, mix
 from attn_lib.attention import AttentionTrace
 from attn_lib.softmax import softmax
 

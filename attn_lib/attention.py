@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arguments import Alignment, causal_offset, read_number
 from attn_lib._arrays import common_batch_shape, read_arrays, repeat_heads
-from attn_lib._mixing import mix
-from attn_lib._scores import broadcast_mask, cap_scores, default_scale, mask_scores
+from attn_lib._steps import broadcast_mask, cap_scores, default_scale, mask_scores, mix
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from attn_lib.streaming import stream

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arguments import Alignment, read_number
 from attn_lib._arrays import as_float_array, read_arrays, repeat_heads
-from attn_lib._scores import default_scale
+from attn_lib._steps import default_scale
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.softmax import softmax_backward
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib._parallel import run_on_all_cores
-from attn_lib._scores import cap_scores, mask_scores
+from attn_lib._steps import cap_scores, mask_scores
 from attn_lib.masks import sliding_window_mask
 
 Array = NDArray[np.floating]
