@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import shutil
 from pathlib import Path
 
@@ -12,11 +14,47 @@ TIMESTAMP = "timestamp.txt"
 NOTES = (TIMESTAMP, "submission_secret.txt")
 
 
-def write_atomically(path: Path, text: str) -> None:
+#: Errors of the machine as a whole: full disks, read-only disks, faulty disks, too few resources.
+_MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO),
+    *(errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN),
+)
+
+
+def is_by_machine(error: BaseException) -> bool:
+    """Say whether an error comes from the machine's state, and so would hit any other file too.
+
+    Examples
+    --------
+    >>> is_by_machine(OSError(errno.ENOSPC, "No space left on device")), is_by_machine(ValueError())
+    (True, False)
+    """
+    return isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno in _MACHINE
+    )
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace a file's content so that readers see either all of the old or all of the new."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-    temporary.replace(path)
+    staged = stage(path, content)
+    staged.replace(path)
+
+
+def stage(path: Path, content: str | bytes) -> Path:
+    """Write the content to a hidden file beside the path, and return it.
+
+    If it cannot be written completely, no file is left.
+    """
+    staged = path.with_name(f".{path.name}.new")
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
+    try:
+        staged.write_bytes(content)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink()
+        raise
+    return staged
 
 
 def remove_folder(folder: Path) -> None:

@@ -270,7 +270,7 @@ class _Pipeline:
         if done.returned is None:
             return self._failed(done.name, f"it could not be judged: {done.reason}")
         try:
-            verdict = Verdict.from_json(done.returned)
+            verdict = Verdict.from_bytes(done.returned)
             _check(verdict, self.run.assignment, done.name)
         except (ValueError, TypeError, KeyError) as problem:
             return self._failed(done.name, f"its worker sent no valid verdict: {problem}")

@@ -21,14 +21,14 @@ from grader.running.local_workers import CannotWork
 WORDS = "in-words"
 
 
-def judge_job(job: Mapping[str, Any]) -> str:
+def judge_job(job: Mapping[str, Any]) -> bytes:
     """Give each test cell the share of its points that the submission states."""
     share, *orders = job["submitted"].decode("utf-8").split()
     for order in orders:
         _obey(order)
     source = read_source(job["source"])
     if share == "no":
-        return Verdict(job["assignment"], job["student"], FAILED, reason="no notebook").to_json()
+        return Verdict(job["assignment"], job["student"], FAILED, reason="no notebook").to_bytes()
     scores = {cell: most * float(share) for cell, most in source.points.items() if cell != WORDS}
     return Verdict(
         job["assignment"],
@@ -43,7 +43,7 @@ def judge_job(job: Mapping[str, Any]) -> str:
         ),
         notebook=nbformat.writes(source.stub) + "\n",
         provenance={"worker": os.getpid()},
-    ).to_json()
+    ).to_bytes()
 
 
 def _obey(order: str) -> None:

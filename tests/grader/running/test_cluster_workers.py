@@ -94,7 +94,7 @@ def test_each_job_is_done_once_and_few_are_queued(scheduler):
         for done in workers.do(jobs()):
             found[done.name] = done.returned
             ahead.append(len(taken) - len(found))
-    assert found == {str(n): f"<{n}><{n}>" for n in range(40)}
+    assert found == {str(n): f"<{n}><{n}>".encode() for n in range(40)}
     assert max(ahead) <= 2 * 2
 
 
@@ -102,7 +102,7 @@ def test_an_error_in_a_job_is_reported_and_others_are_done(scheduler):
     jobs = {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}
     assert run(scheduler, OBEY, jobs) == {
         "a": Done("a", None, "ValueError: no 7"),
-        "b": Done("b", "b"),
+        "b": Done("b", b"b"),
     }
 
 

@@ -310,7 +310,7 @@ def test_workers_of_a_killed_run_end(room):
         "import os, signal\n"
         "from grader.running.local_workers import LocalWorkers\n"
         "with LocalWorkers('tests.grader.running.odd_jobs:process', 2) as workers:\n"
-        "    pids = [d.returned for d in workers.do((str(n), {}) for n in range(8))]\n"
+        "    pids = [d.returned.decode() for d in workers.do((str(n), {}) for n in range(8))]\n"
         "    print(*sorted(set(pids)), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
