@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import re
@@ -46,6 +47,23 @@ def test_jobs_are_taken_only_when_a_worker_is_free():
     assert len(ahead) == 10
 
 
+def test_large_jobs_are_in_memory_one_at_a_time(monkeypatch):
+    monkeypatch.setattr("grader.running.local_workers.MAX_BYTES_IN_WORK", 5)
+    taken = []
+
+    def jobs(size):
+        for n in range(10):
+            taken.append(n)
+            yield str(n), {"text": "x" * size}
+
+    for size, most in ((5, 1), (3, 2), (1, 3)):
+        taken.clear()
+        with LocalWorkers(DOUBLE, 3) as workers:
+            ahead = [len(taken) - number for number, _ in enumerate(workers.do(jobs(size)))]
+        assert max(ahead) == most
+        assert len(ahead) == 10
+
+
 def test_a_job_whose_worker_died_is_done_by_another_one(tmp_path):
     jobs = {"a": {"order": "die once", "argument": str(tmp_path / "mark")}, "b": {"order": "b"}}
     assert run(OBEY, jobs) == {"a": Done("a", b"die once"), "b": Done("b", b"b")}
@@ -55,8 +73,9 @@ def test_only_a_job_that_kills_its_worker_twice_is_given_up():
     jobs = {"a": {"order": "die"}, "e": {"order": "exit", "argument": 3}}
     jobs |= {str(n): {"order": str(n)} for n in range(6)}
     done = run(OBEY, jobs)
-    assert done.pop("a") == Done("a", None, "its worker was killed by SIGKILL, tried 2 times")
-    assert done.pop("e") == Done("e", None, "its worker ended with status 3, tried 2 times")
+    killed, ended = "its worker was killed by SIGKILL", "its worker ended with status 3"
+    assert done.pop("a") == Done("a", None, f"{killed}, tried 2 times", by_machine=True)
+    assert done.pop("e") == Done("e", None, f"{ended}, tried 2 times", by_machine=True)
     assert done == {str(n): Done(str(n), str(n).encode()) for n in range(6)}
 
 
@@ -66,10 +85,18 @@ def test_an_error_in_a_job_is_reported():
     assert done["b"].returned == b"b"
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.ENOMEM, errno.EMFILE, errno.EXDEV])
+def test_a_worker_says_whether_the_machine_is_the_reason(number):
+    (done,) = run(OBEY, {"a": {"order": "fail", "argument": number}}, number=1).values()
+    assert done.reason == f"OSError: [Errno {number}] no, tried 2 times"
+    assert done.by_machine == (number != errno.EXDEV)
+
+
 def test_a_job_that_takes_too_long_is_given_up():
     jobs = {"a": {"order": "sleep", "argument": 600}, "b": {"order": "b"}}
     done = run(OBEY, jobs, seconds=3)
-    assert done["a"] == Done("a", None, "it was not done within 3 s, tried 2 times")
+    reason = "it was not done within 3 s, tried 2 times"
+    assert done["a"] == Done("a", None, reason, by_machine=True)
     assert done["b"].returned == b"b"
 
 
