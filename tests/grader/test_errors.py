@@ -34,7 +34,15 @@ def test_each_error_is_a_grader_error_or_internal(root):
     assert {name for name, kind in found.items() if not issubclass(kind, GraderError)} == INTERNAL
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
-        *("CannotWork", "Busy", "CellsChanged", "LateRuleFailed", "NothingGraded"),
+        *(
+            "NotAFile",
+            "ImpossibleId",
+            "CannotWork",
+            "Busy",
+            "CellsChanged",
+            "LateRuleFailed",
+            "NothingGraded",
+        ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
     }
 

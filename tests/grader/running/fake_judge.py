@@ -5,6 +5,7 @@ A submission is a text: its share of the points, then optional orders to its wor
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -52,6 +53,8 @@ def _obey(order: str) -> None:
         time.sleep(float(argument))
     elif what == "raise":
         raise ValueError(argument)
+    elif what == "full":
+        raise OSError(errno.ENOSPC, "full")
     elif what == "no-sandbox":
         raise CannotWork("expected bubblewrap, found none.")
     elif what == "die":
