@@ -18,6 +18,7 @@ INTERNAL = {
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
     "TooDeep",  # by the page of feedback
+    "LeftOut",  # by the unpacking of archives
 }
 
 
