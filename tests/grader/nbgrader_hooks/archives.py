@@ -125,9 +125,7 @@ HANDED_IN: dict[str, HandedIn] = {
     ),
     "Archive Magic": HandedIn([("w.gz", b"\x1f\x8bxx")], ("a part of it is missing",)),
     "Archive Rar": HandedIn([("w.zip", b"Rar!\x1a\x07")], ("it is not an archive",)),
-    "Archive List": HandedIn(
-        [("w.zip", long_list(MIB // 2 + 1))], ("list of members is too long",)
-    ),
+    "Archive List": HandedIn([("w.zip", long_list(2**19 + 1))], ("list of members is too long",)),
     # Members that are damaged or cannot be read
     "Member Damaged": HandedIn(
         [("w.zip", changed(zipped([("bad.ipynb", WORK), GOOD]), "bad.ipynb", damaged))],
