@@ -30,7 +30,9 @@ c.NbGraderAPI.timezone = "UTC"
 # your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
-# Lets `nbgrader zip_collect` understand the file names that Moodle and Canvas make.
+# Lets `nbgrader zip_collect` unpack archives member by member, so that a damaged or malicious one
+# costs nobody else's work, and understand the file names that Moodle and Canvas make.
+c.ZipCollectApp.extractor_plugin = "grader.nbgrader_hooks.extracting.ArchiveExtractor"
 c.ZipCollectApp.collector_plugin = "grader.nbgrader_hooks.collecting.GradebookCollector"
 
 # By default, feedback would show the hidden tests in the test cells.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.course import CONFIGURATION, configuration, graded_notebook
-from grader.files import copy_notes, write_atomically
+from grader.files import copy_notes, is_by_machine, write_atomically
 from grader.gradebook.reading import Entry
 from grader.reporting import feedback_page, sanitizer
 from grader.reporting.results import Result
@@ -56,16 +57,28 @@ def write_feedback(
         entry, graded = result.entry, graded_notebook(folder, assignment, result.student)
         if entry is None:
             continue
-        if not graded.is_file():
-            reasons[result.student] = f"no feedback: expected {graded}, found no such file"
-            continue
-        found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
-        if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
-            stale.append((result, entry, found))
+        with _contained(result.student, reasons):
+            if not graded.is_file():
+                reasons[result.student] = f"no feedback: expected {graded}, found no such file"
+                continue
+            found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
+            if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
+                stale.append((result, entry, found))
     if stale:
         reasons |= _write_pages(assignment, folder, stale, progress)
-    _copy_notes(folder, assignment, results)
+    _copy_notes(folder, assignment, results, reasons)
     return reasons
+
+
+@contextlib.contextmanager
+def _contained(student: str, reasons: dict[str, str]) -> Iterator[None]:
+    """Note that a student gets no feedback, if a file of this student alone causes an error."""
+    try:
+        yield
+    except (OSError, UnicodeError) as problem:
+        if is_by_machine(problem):
+            raise
+        reasons[student] = f"no feedback: {problem}"
 
 
 def _write_pages(
@@ -75,36 +88,47 @@ def _write_pages(
     progress: Callable[[str], None],
 ) -> dict[str, str]:
     reasons: dict[str, str] = {}
+    jobs = _jobs(assignment, folder, stale, reasons)
     with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
-        for number, done in enumerate(workers.do(_jobs(assignment, folder, stale)), start=1):
+        for number, done in enumerate(workers.do(jobs), start=1):
             progress(f"feedback {number} of {len(stale)}: {done.name}")
             if done.returned is None:
                 reasons[done.name] = f"no feedback: {done.reason}"
                 continue
-            page = _page(folder, assignment, done.name)
-            page.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(page, done.returned)
+            with _contained(done.name, reasons):
+                page = _page(folder, assignment, done.name)
+                page.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(page, done.returned)
     return reasons
 
 
-def _copy_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
+def _copy_notes(
+    folder: Path, assignment: str, results: Sequence[Result], reasons: dict[str, str]
+) -> None:
     """Put the files that `nbgrader release_feedback` needs next to each page."""
     for result in results:
         page = _page(folder, assignment, result.student)
-        if page.is_file():
-            copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
+        with _contained(result.student, reasons):
+            if page.is_file():
+                copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
 
 
 def _jobs(
-    assignment: str, folder: Path, stale: Sequence[tuple[Result, Entry, str]]
+    assignment: str,
+    folder: Path,
+    stale: Sequence[tuple[Result, Entry, str]],
+    reasons: dict[str, str],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     settings = feedback_page.settings_of(configuration())
     for result, entry, found in stale:
+        with _contained(result.student, reasons):
+            graded = graded_notebook(folder, assignment, result.student)
+            notebook = graded.read_text(encoding="utf-8")
+        if result.student in reasons:
+            continue
         job = {
             "assignment": assignment,
-            "notebook": graded_notebook(folder, assignment, result.student).read_text(
-                encoding="utf-8"
-            ),
+            "notebook": notebook,
             "scores": entry.scores,
             "points": entry.points,
             "comments": entry.comments,

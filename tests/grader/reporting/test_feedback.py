@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import re
+import shutil
 import time
 from html.parser import HTMLParser
 
@@ -400,3 +401,26 @@ class TestAClass:
         written, problems = self.write(folder, self.result("ada"), self.result("bo"))
         assert sorted(written) == ["ada", "bo"]
         assert problems["ada"].startswith("no feedback: JSONDecodeError")
+
+    def test_files_in_the_way_stop_only_the_page_of_one_student(self, folder):
+        notebooks = {
+            student: folder / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+            for student in ("ada", "bytes", "page", "above", "note")
+        }
+        for student, path in notebooks.items():
+            if student != "ada":
+                shutil.copytree(notebooks["ada"].parent, path.parent)
+        notebooks["bytes"].write_bytes(b'{"cells": "\xff"}')
+        feedback = folder / "feedback"
+        (feedback / "page" / ASSIGNMENT / f"{ASSIGNMENT}.html").mkdir(parents=True)
+        (feedback / "above").write_text("a file")
+        notebooks["note"].with_name("timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+        (feedback / "note" / ASSIGNMENT / "timestamp.txt").mkdir(parents=True)
+        _, problems = self.write(folder, *map(self.result, notebooks))
+        assert {student: problem[:30] for student, problem in problems.items()} == {
+            "bytes": "no feedback: 'utf-8' codec can",
+            "page": "no feedback: [Errno 21] Is a d",
+            "above": "no feedback: [Errno 20] Not a ",
+            "note": "no feedback: [Errno 21] Is a d",
+        }
+        assert (feedback / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
