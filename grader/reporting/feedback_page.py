@@ -1,7 +1,7 @@
 """One student's feedback as HTML: nbgrader's page, without hidden tests and active content.
 
-``nbgrader generate_feedback`` uses `FeedbackExporter` and `ClearHiddenTests` too, because
-nbgrader_config.py names them.
+``nbgrader generate_feedback`` uses `FeedbackExporter` and `ClearHiddenTests` too: see
+`nbgrader_pages` and nbgrader_config.py.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def feedback_job(job: Mapping[str, Any]) -> str:
         notebook = nbformat.v4.reads(job["notebook"])
         for cell in notebook.cells:
             _put_grades(cell, job)
-        exporter = _exporter(job["settings"], job.get("plain", False))
+        exporter = feedback_exporter(job["settings"], job.get("plain", False))
         page, _ = exporter.from_notebook_node(notebook, {"nbgrader": about})
     return page
 
@@ -152,8 +152,8 @@ def settings_of(config: Config) -> bytes:
 
 
 @functools.lru_cache(maxsize=2)
-def _exporter(settings: bytes, plain: bool) -> FeedbackExporter:
-    """Return an exporter with the same settings as in ``nbgrader generate_feedback``."""
+def feedback_exporter(settings: bytes, plain: bool) -> FeedbackExporter:
+    """Return an exporter with the settings of ``nbgrader generate_feedback``."""
     config = pickle.loads(settings)
     config.merge(
         Config(
