@@ -76,9 +76,7 @@ def test_the_cache_of_the_model(text, tables):
     assert f"{kept} numbers" in text
     assert "That is 128 numbers a word" in text
     assert "learned positions for 17 words only" in text
-    rows = tables[
-        "word", "multiplications, cache", "multiplications, again", "ms, cache", "ms, again"
-    ]
+    rows = tables["word", "count, cache", "count, again", "ms, cache", "ms, again"]
     for word, *counts, cached, again in rows:
         n = int(word)
         projections, attention, logits = 4 * 32 * 32, 2 * 32, 32 * 49

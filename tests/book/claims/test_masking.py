@@ -26,7 +26,6 @@ from tests.book.claims.arithmetic import shares
 PAGE = "masking"
 SCORES = [2.0, 0.5, -1.0, 0.0]
 HIDE = -math.inf
-STORY = "the cats near the dog behind the fox"
 HELD_OUT = draw_sentences(200, np.random.default_rng(41), held_out=True)
 UNMASKED, MASKED = shares(SCORES), shares([2, 0.5, HIDE, HIDE])
 
@@ -123,11 +122,11 @@ def test_training_without_the_mask(text, tables):
     written = [
         generate(model, start, 2).text
         for model in (trained_model(), unmasked_model())
-        for start in ("ada tea bob juice bob juice ada", "the cats", STORY)
+        for start in ("ada tea bob juice ada", "the cats", "the robots under the cat")
     ]
     assert all(line in text for line in written)
-    assert [line.split()[-2:] for line in written[:2]] == [["tea", "."], ["knit", "."]]
-    assert "ada ada juice" in written[3]
+    assert [line.split()[-2:] for line in written[:2]] == [["tea", "bob"], ["knit", "."]]
+    assert "juice ada juice" in written[3]  # Ada ordered tea
     weights = []
     for sentence in HELD_OUT:
         trace = forward(unmasked_model(), encode(sentence.words), parts=NO_MASK)

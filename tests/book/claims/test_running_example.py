@@ -52,7 +52,7 @@ def test_orientation_shows_where_fox_looks(article):
     words = LONG.split()
     told = ", ".join(f"{word} {weight:.2f}" for word, weight in zip(words, last, strict=True))
     assert f"Where “fox” looks: {told}." in [image["alt"] for image in page.find_all("img")]
-    assert f"It gives {last[1]:.2f} of its weight to cats, and hardly anything to dog." in (
+    assert f"fox gives {last[1]:.2f} of its weight to cats, and hardly anything to dog." in (
         text_of(page)
     )
     assert last[4] < 0.05
