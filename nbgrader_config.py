@@ -12,6 +12,11 @@ from grader.course import put_alembic_on_path  # noqa: E402  (needs the line abo
 put_alembic_on_path()
 c = get_config()  # noqa: F821  (traitlets provides it)
 
+# Names of files and ids are logged so that they cannot control the terminal.
+c.Application.logging_config = {
+    "formatters": {"console": {"class": "grader.nbgrader_hooks.logs.PrintableFormatter"}}
+}
+
 c.CourseDirectory.course_id = "attention"
 # The folder of this file, even if the command is started in another folder.
 c.CourseDirectory.root = str(root)

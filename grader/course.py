@@ -25,6 +25,9 @@ SOLUTIONS = ROOT / "solutions"
 EXERCISES = ROOT / "exercises"
 CONFIGURATION = ROOT / "nbgrader_config.py"
 
+#: The folder for graded notebooks, beside the gradebook.
+AUTOGRADED = "autograded"
+
 
 class NbGraderFailed(GraderError):
     """Raised when a step of nbgrader fails; the message is the log of that step."""
@@ -62,7 +65,7 @@ def graded_cells(assignment: str) -> list[str]:
 
 def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
     """Return the path of a student's graded notebook in the folder that holds the gradebook."""
-    return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
+    return folder / AUTOGRADED / student / assignment / f"{assignment}.ipynb"
 
 
 def put_alembic_on_path() -> None:

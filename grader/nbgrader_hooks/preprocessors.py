@@ -17,6 +17,7 @@ from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
 from grader.judging.judge import judge_notebook
 from grader.nbgrader_hooks.settings import Grading
+from grader.printable import printable
 from grader.sandbox.warm_sandboxes import warm_sandbox
 from grader.submission import repair
 
@@ -28,7 +29,7 @@ class RepairSubmission(NbGraderPreprocessor):
         """Return the repaired notebook, and log what was repaired."""
         repaired = repair(nbformat.writes(nb).encode("utf-8"), _source(self.config, resources).stub)
         for remark in repaired.remarks:
-            self.log.warning("%s", remark)
+            self.log.warning("%s", printable(remark))
         return repaired.notebook, resources
 
 
@@ -56,7 +57,7 @@ class JudgeSubmission(NbGraderPreprocessor):
             sandbox=warm_sandbox(settings.limits, settings.isolation),
         )
         for remark in judged.remarks:
-            self.log.warning("%s", remark)
+            self.log.warning("%s", printable(remark))
         return judged.notebook, resources
 
 

@@ -131,7 +131,9 @@ GROUND_UP = {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
         *("grader.course", "grader.files", "grader.printable"),
     },
-    "grader.gradebook": {"grader.judging", "grader.course", "grader.errors"},
+    "grader.gradebook": {
+        *("grader.judging", "grader.course", "grader.errors", "grader.printable"),
+    },
     "grader.running": {
         *("grader.gradebook", "grader.nbgrader_hooks", "grader.judging", "grader.sandbox"),
         *(
@@ -145,12 +147,13 @@ GROUND_UP = {
     },
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
-        *("grader.course", "grader.files", "attn_lib.course"),
+        *("grader.course", "grader.files", "grader.printable", "attn_lib.course"),
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
         *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
+        "grader.printable",
     },
 }
 #: Rooms whose `__init__.py` lists the modules that other rooms may use. Of a room that is not in
