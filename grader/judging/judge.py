@@ -19,8 +19,9 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Any
 from unittest import mock
 
@@ -37,7 +38,7 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
-from grader.judging.outputs import stopped_output, writable
+from grader.judging.outputs import new_output, stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -193,7 +194,7 @@ def _judge_with_seed(
     Errors of test cells are appended to `faults`, and their cells have no points. Without such a
     list, the first one is raised.
     """
-    with Live(sandbox, limits) as live:
+    with _grading(seed), Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         parts: dict[str, tuple[JudgedPart, ...]] = {}
         for cell in notebook.cells:
@@ -207,7 +208,7 @@ def _judge_with_seed(
                 listener = PartsListener()
                 try:
                     with listening(listener):
-                        cell.outputs = _judge_cell(cell, answers, seed, count, limits)
+                        cell.outputs = _judge_cell(cell, answers, count, limits)
                     parts[cell.metadata.nbgrader.grade_id] = listener.parts
                 except TookTooMuch as stopped:
                     problem = f"judging it was stopped because {stopped}"
@@ -276,22 +277,22 @@ def versions() -> dict[str, str]:
 
 
 def _judge_cell(
-    cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int, limits: Limits
+    cell: NotebookNode, answers: Mapping[str, Any], count: int, limits: Limits
 ) -> list[NotebookNode]:
     """Execute a test cell here and return its outputs, with the mark where nbgrader reads it."""
     name, max_points = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
     try:
-        body, last = _split(cell.source)
+        body, last = _compiled(cell.source, name)
     except (SyntaxError, ValueError) as error:
         raise CourseError(f"the test cell {name} cannot be executed: {error}.") from None
     names: dict[str, Any] = {"__name__": "__main__", **answers}
     said, outputs = io.StringIO(), []
     failure = None
-    with _grading(seed), contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said):
         try:
             with bounded(limits):
-                exec(compile(body, f"<{name}>", "exec"), names)
-                mark = eval(compile(last, f"<{name}>", "eval"), names)
+                exec(body, names)
+                mark = eval(last, names)
         except ChecksFailed as found:
             failure = type(found).__name__, writable(str(found))
         except Exception as error:
@@ -300,31 +301,32 @@ def _judge_cell(
         finally:
             names.clear()  # the cell's functions refer to this namespace: break the cycle
     if text := writable(said.getvalue()):
-        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=text))
+        outputs.append(new_output("stream", name="stdout", text=text))
     if failure is not None:
         kind, text = failure
-        outputs.append(
-            nbformat.v4.new_output("error", ename=kind, evalue=text, traceback=text.splitlines())
-        )
+        outputs.append(new_output("error", ename=kind, evalue=text, traceback=text.splitlines()))
         return outputs
     mark = _checked_mark(mark, max_points, name)
-    data = {"text/plain": repr(mark)}
-    outputs.append(nbformat.v4.new_output("execute_result", data=data, execution_count=count))
+    result = {"data": NotebookNode({"text/plain": repr(mark)}), "metadata": NotebookNode()}
+    outputs.append(new_output("execute_result", execution_count=count, **result))
     return outputs
 
 
-def _split(source: str) -> tuple[ast.Module, ast.Expression]:
+@functools.lru_cache(maxsize=256)  # all submissions have the same test cells
+def _compiled(source: str, name: str) -> tuple[CodeType, CodeType]:
     """Return the statements of a test cell and its last expression, which gives the mark."""
     *body, last = ast.parse(source).body
     if not isinstance(last, ast.Expr):
         raise ValueError("expected check.finish(), which gives the mark, in its last line")
-    return ast.Module(body, []), ast.Expression(last.value)
+    return (
+        compile(ast.Module(body, []), f"<{name}>", "exec"),
+        compile(ast.Expression(last.value), f"<{name}>", "eval"),
+    )
 
 
-@contextlib.contextmanager
-def _grading(seed: int) -> Iterator[None]:
-    with mock.patch.dict(os.environ, {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)}):
-        yield
+def _grading(seed: int) -> contextlib.AbstractContextManager[object]:
+    """Return a context in which `Checks` gives marks, and seeds hidden inputs with this seed."""
+    return mock.patch.dict(os.environ, {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)})
 
 
 def _checked_mark(mark: object, max_points: float, name: str) -> float:

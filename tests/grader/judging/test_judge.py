@@ -122,9 +122,9 @@ class TestHonest:
         assert provenance["isolation"] == "bubblewrap"
         assert 0 < provenance["seconds"] < 20
 
-    def test_a_verdict_survives_conversion_to_json(self, judged):
+    def test_a_verdict_survives_conversion_to_bytes(self, judged):
         verdict = judged({})
-        assert Verdict.from_json(verdict.to_json()) == verdict
+        assert Verdict.from_bytes(verdict.to_bytes()) == verdict
 
 
 class TestStopped:
