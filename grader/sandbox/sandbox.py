@@ -2,8 +2,8 @@
 
 bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
 the packages once, and its fork for a session enters new namespaces. Learner code runs in those
-forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each
-of them defends against.
+forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`, `inside.system_calls`,
+`session`, `process_tree` and `watchdog` say what each of them defends against.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ network; using more processes, memory or disk than allowed; and leaving anything
 namespaces end with their first process.
 
 Does not defend against: faults of the kernel itself (`system_calls` reduces the attack surface);
-full use of the worker's processors until a deadline; kernel memory in pipes and local sockets,
-of which the limits on files and processes allow some hundred MiB.
+full use of the worker's processors until a deadline; caches of the kernel, which it empties when
+memory is short.
 
 Without bubblewrap (``--isolation none``) only the limits apply.
 """
