@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.sandbox.bubblewrap import INSIDE
+from grader.sandbox.visible_files import INSIDE
 
 PAGE = "ARCHITECTURE.md"
 ROOMS = {
@@ -120,7 +120,8 @@ GROUND_UP = {
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
-        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.errors"),
+        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.course"),
+        "grader.errors",
     },
     "grader.submission": {"grader.errors"},
     "grader.judging": {
