@@ -37,6 +37,7 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
 from grader.judging.outputs import stopped_output, writable
+from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -102,7 +103,7 @@ def judge_submission(
         "versions": versions(),
     }
     try:
-        repaired = repair(submitted, known.stub)
+        repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
         judged = _judge_with_seed(provenance["seed"], known, repaired.notebook, limits, sandbox)
         verdict = _verdict(repaired, judged, assignment, student)

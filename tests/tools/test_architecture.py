@@ -128,7 +128,7 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        "grader.course",
+        *("grader.course", "grader.files"),
     },
     "grader.gradebook": {"grader.judging", "grader.course", "grader.errors"},
     "grader.running": {
@@ -144,7 +144,7 @@ GROUND_UP = {
     },
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
-        *("grader.course", "grader.files", "attn_lib.course"),
+        *("grader.course", "grader.files", "grader.errors", "attn_lib.course"),
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
