@@ -148,7 +148,7 @@ GROUND_UP = {
     },
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
-        *("grader.course", "grader.files", "grader.printable", "attn_lib.course"),
+        *("grader.course", "grader.files", "grader.errors", "grader.printable", "attn_lib.course"),
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
