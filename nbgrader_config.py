@@ -30,7 +30,9 @@ c.NbGraderAPI.timezone = "UTC"
 # your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
-# Lets `nbgrader zip_collect` understand the file names that Moodle and Canvas make.
+# Lets `nbgrader zip_collect` unpack archives member by member, so that a damaged or malicious one
+# costs nobody else's work, and understand the file names that Moodle and Canvas make.
+c.ZipCollectApp.extractor_plugin = "grader.nbgrader_hooks.extracting.ArchiveExtractor"
 c.ZipCollectApp.collector_plugin = "grader.nbgrader_hooks.collecting.GradebookCollector"
 
 # By default, feedback would show the hidden tests in the test cells.
@@ -43,20 +45,27 @@ c.GenerateFeedback.preprocessors = [
 # script would look up. This protects feedback and the pages of formgrader, where a script would
 # act with the rights of the grader. Text cells go through the first filter. Outputs go through the
 # second, but only with sanitize_html.
-c.GenerateFeedback.exporter_class = "grader.reporting.feedback_page.FeedbackExporter"
+c.GenerateFeedback.exporter_class = "grader.reporting.nbgrader_pages.FeedbackInWorker"
 c.HTMLExporter.sanitize_html = True
 c.HTMLExporter.filters = {
     "strip_files_prefix": "grader.reporting.sanitizer.shown_text",
     "clean_html": "grader.reporting.sanitizer.shown_text",
 }
 c.HTMLExporter.exclude_anchor_links = True  # the ids of headings are removed, so links would break
-# Feedback has to open offline. The first folder overrides the part of the template that loads
-# MathJax from another host. The second is nbgrader's default, which this setting would replace.
+# Feedback has to open offline, and formgrader must not run scripts of another host. The first
+# folder overrides the part of both templates that loads MathJax from another host. The second is
+# nbgrader's default, which this setting would replace.
 formgrader = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 c.HTMLExporter.extra_template_basedirs = [
     str(root / "grader" / "reporting" / "templates"),
     str(formgrader / "templates"),
 ]
+# In a Jupyter server, where formgrader reads this file, workers make the pages of submissions.
+servers = sys.modules.get("jupyter_server.serverapp")
+if servers and servers.ServerApp.initialized():
+    from grader.reporting.nbgrader_pages import use_workers_in_formgrader
+
+    use_workers_in_formgrader()
 
 # Submissions are repaired first. Then learners' code is executed in a sandbox and the tests outside
 # it. This replaces `Execute`, which executes both in one kernel. Limits on what a submission may

@@ -68,8 +68,8 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
     raise Unreadable(_nothing_found(folder, wanted))
 
 
-def load(path: Path) -> bytes:
-    """Return the content of a regular file of at most `MAX_BYTES` bytes.
+def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the content of a regular file of at most `max_bytes` bytes.
 
     Raises
     ------
@@ -88,16 +88,16 @@ def load(path: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise Unreadable(f"{path.name!r} is not a regular file: expected a notebook")
-        data = file.read(MAX_BYTES + 1)
-    check_size(len(data))
+        data = file.read(max_bytes + 1)
+    check_size(len(data), max_bytes)
     return data
 
 
-def check_size(size: int) -> None:
+def check_size(size: int, max_bytes: int = MAX_BYTES) -> None:
     """Raise `Unreadable` if a file of this many bytes is too large."""
-    if size > MAX_BYTES:
+    if size > max_bytes:
         raise Unreadable(
-            f"the file is larger than {MAX_BYTES // 2**20} MiB, the largest size that is read. "
+            f"the file is larger than {max_bytes // 2**20} MiB, the largest size that is read. "
             "Clear the outputs, save and hand in again"
         )
 

@@ -116,6 +116,7 @@ GROUND_UP = {
     "attn_lib.figures": {"attn_lib", "attn_lib.course", "attn_lib.model"},
     "grader.errors": set(),
     "grader.files": set(),
+    "grader.printable": set(),
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
@@ -128,7 +129,7 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        "grader.course",
+        *("grader.course", "grader.files", "grader.printable"),
     },
     "grader.gradebook": {"grader.judging", "grader.course", "grader.errors"},
     "grader.running": {

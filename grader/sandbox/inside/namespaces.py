@@ -36,7 +36,7 @@ _BIND, _MOVE, _RECURSIVE, _PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _STAGE = b"/mnt"
 
 _SET_DUMPABLE, _DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 4, 24, 38
-_SET_SIGNAL_AT_PARENTS_DEATH, _SET_CHILD_SUBREAPER = 1, 36
+_SET_SIGNAL_AT_PARENTS_DEATH, _SET_CHILD_SUBREAPER, _SET_NO_HUGE_PAGES = 1, 36, 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _MIB = 2**20
@@ -97,6 +97,8 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
         _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # may fail: not all 64 exist
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
+    # A huge page of which a process keeps a single small one is held whole, and counts as that one.
+    _call("prctl", _SET_NO_HUGE_PAGES, 1, 0, 0, 0)
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     forbid_system_calls(_libc)
 

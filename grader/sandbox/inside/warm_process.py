@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import selectors
 import signal
 import socket
 import tempfile
@@ -31,6 +32,8 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     limits, isolated = Limits(**settings["limits"]), settings["isolated"]
     if isolated:
         namespaces.become_nobody()
+    # So that asyncio needs no epoll, whose watches are memory of the kernel that nothing counts.
+    selectors.DefaultSelector = selectors.PollSelector  # type: ignore[assignment,misc]
     shell = _warm_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes forks that have ended
     gc.freeze()  # `reset` in `_warm_shell` has just collected garbage
