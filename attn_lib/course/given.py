@@ -9,11 +9,16 @@ from attn_lib._arguments import read_size
 from attn_lib.model import forward, trained_model
 from attn_lib.model.transformer import Trace
 
+#: How many words each call of `read` was given, until somebody clears the list.
+calls: list[int] = []
+
 
 def read(
     new: ArrayLike, start: int, cache: Trace | None = None
 ) -> tuple[NDArray[np.floating], Trace]:
     """Let the trained model read words, and return its logits and the cache after them.
+
+    The number of words is appended to `calls`.
 
     Parameters
     ----------
@@ -54,6 +59,7 @@ def read(
             f"read: expected positions up to {len(table) - 1}, as many as the model has learned, "
             f"got {n} words from {start} on, with {n_past} in the cache."
         )
+    calls.append(n)
     # `forward` counts positions from the cache on. Here the reader says where a word stands.
     places = np.zeros_like(table)
     places[n_past : n_past + n] = table[start : start + n]

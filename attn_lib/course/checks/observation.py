@@ -12,6 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeGuard
@@ -32,6 +33,7 @@ HELPER_PACKAGES = (
 )
 
 
+@cache
 def holds_answers(module: str) -> bool:
     """Say whether the functions of this module give answers away: learners must write their own.
 

@@ -303,21 +303,6 @@ def _cache_of_the_prompt_alone(ids, n_words):
 
 
 @mistake(
-    "last-word-read-twice",
-    "write",
-    "It reads the last word of the prompt twice: once with the prompt, and once more.",
-    "from-text-to-next-word#writing-word-by-word",
-)
-def _last_word_read_twice(ids, n_words):
-    _, cache = read(ids, 0)
-    text = [*ids]
-    for _ in range(n_words):
-        logits, cache = read(text[-1:], len(text), cache)
-        text.append(logits[-1].argmax())
-    return np.array(text)
-
-
-@mistake(
     "logits-after-the-first-word",
     "write",
     "It takes the logits after the first word that was read; those after the last one count.",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from attn_lib.course.checks.observation import observe
-from attn_lib.course.given import read
+from attn_lib.course.given import calls, read
 from attn_lib.model import encode, forward, trained_model
 from attn_lib.softmax import softmax
 
@@ -48,6 +48,13 @@ def test_positions_that_the_model_has_not_learned_are_refused():
             read(IDS[:1], start, cache)
     with pytest.raises(ValueError, match="read: start: expected a whole number"):
         read(IDS, 0.5)
+
+
+def test_it_notes_how_many_words_each_call_reads():
+    calls.clear()
+    _, cache = read(IDS[:4], 0)
+    read(IDS[4:5], 4, cache)
+    assert calls == [4, 1]
 
 
 class TestAnswers:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attn_lib.course.targets import TARGETS
-from attn_lib.course.targets.head_maps import (
+from attn_lib.course.targets.inputs import (
     FOCUS,
     FOCUS_OF_OTHERS,
     maps_with_induction_head,

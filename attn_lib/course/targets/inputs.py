@@ -1,4 +1,4 @@
-"""Texts in which words come again, and attention maps with one induction head among others."""
+"""Inputs for tests of targets that take texts: words that come again, maps of heads, prompts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.course.targets.dot_products import Array
+from attn_lib.model import encode, generate, recall_sentence, trained_model
 
 #: Share of its weight that the induction head puts where its role says, in every row.
 FOCUS = (0.55, 0.7)
 #: The same for the other heads. They are sharper: a sharp head need not be an induction head.
 FOCUS_OF_OTHERS = (0.8, 0.95)
+
+#: Least lead, in logits, of each word that the model writes over the word that comes second. In
+#: float32 an answer computed in another order differs by far less.
+CLEAR_LEAD = 0.3
 
 
 def text_with_repeats(
@@ -106,3 +111,38 @@ def maps_with_induction_head(
         weights[head, places, looked_at] += focus
     order = rng.permutation(len(keys))
     return weights[order].reshape(n_layers, n_heads, n, n)
+
+
+def clear_prompts(rng: np.random.Generator, number: int, n_words: int) -> list[NDArray[np.int64]]:
+    """Return texts that the trained model continues without hesitation.
+
+    Two names have ordered, and one of them comes again. What follows is decided by the text: its
+    drink, the other name, the other drink and a stop.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    number : int
+        How many texts.
+    n_words : int
+        Number of words to continue by, from 1 to 4. Each of them leads the word that comes second
+        by at least `CLEAR_LEAD`.
+
+    Returns
+    -------
+    list of ndarray of int, shape (5,)
+
+    Examples
+    --------
+    >>> from attn_lib.model import decode
+    >>> (ids,) = clear_prompts(np.random.default_rng(0), 1, n_words=4)
+    >>> decode(ids)
+    'cleo milk eve juice eve'
+    """
+    prompts: list[NDArray[np.int64]] = []
+    while len(prompts) < number:
+        text = " ".join(recall_sentence(rng, pairs=2).words[:5])
+        best = np.sort(generate(trained_model(), text, n_words).logits, axis=-1)
+        if np.all(best[:, -1] - best[:, -2] > CLEAR_LEAD):
+            prompts.append(encode(text))
+    return prompts
