@@ -23,6 +23,7 @@ from grader.files import copy_notes
 from grader.judging.repairing import repair_within_limits
 from grader.nbgrader_hooks.preprocessors import source_of
 from grader.nbgrader_hooks.settings import Grading
+from grader.printable import printable
 from grader.submission import find, load
 
 
@@ -60,7 +61,7 @@ class SubmissionExporter(NotebookExporter):
         stub = source_of(self.config, resources).stub
         repaired = repair_within_limits(load(path), stub, limits)
         for remark in [*remarks, *repaired.remarks]:
-            self.log.warning("%s", remark)
+            self.log.warning("%s", printable(remark))
         return self.from_notebook_node(repaired.notebook, resources, **options)
 
     def _take_over(self, autograde: Autograde) -> None:
