@@ -63,12 +63,22 @@ def visible_files() -> Visible:
     ]
     modules = [folder for folder in folders if folder.name in ("lib-dynload", *_PACKAGES)]
     libraries = shared_objects(interpreter(), modules, programs)
-    plain = [*folders, *INSIDE, Path(attn_lib.__file__).resolve().parent, *map(Path, _DATA)]
-    listed = {*plain, Path(interpreter())}
+    listed = {*folders, *INSIDE, Path(attn_lib.__file__).resolve().parent, *map(Path, _DATA)}
+    listed |= {Path(interpreter())}
     # The loader goes through links in the names of folders, and these links are not made inside.
     listed |= {Path(os.path.realpath(path.parent)) / path.name for path in [*libraries, *programs]}
-    files = sorted(path for path in listed if path.exists())
-    return Visible(tuple(files), _covered(files, [COURSE, *private_folders()]))
+    others = [Path(os.__file__).resolve().parent / name for name in _PACKAGES]
+    private = [COURSE, *private_folders(), *(path for path in others if path not in folders)]
+    return _plan(listed, private)
+
+
+def _plan(listed: set[Path], private: Iterable[Path]) -> Visible:
+    """Return which of the listed files to mount, and which private folders to cover."""
+    found = {path for path in listed if path.exists()}
+    resolved = {Path(os.path.realpath(folder)) for folder in private}
+    covered = {folder for folder in resolved if found & {*folder.parents} and folder.is_dir()}
+    files = {path for path in found if covered & {*path.parents} or not found & {*path.parents}}
+    return Visible(tuple(sorted(files)), tuple(sorted(covered)))
 
 
 def packages() -> list[Path]:
@@ -95,11 +105,3 @@ def _standard_library() -> list[Path]:
     # conda's libraries load others by names of their own, which no loader lists.
     of_conda = [prefix / "lib"] if (prefix / "conda-meta").is_dir() else []
     return [own, *zipped_or_compiled, *of_conda]
-
-
-def _covered(files: Iterable[Path], private: Iterable[Path]) -> tuple[Path, ...]:
-    """Return which private folders would be visible, since they lie in what is listed."""
-    resolved = {Path(os.path.realpath(folder)) for folder in private}
-    return tuple(
-        folder for folder in sorted(resolved) if any(file in folder.parents for file in files)
-    )
