@@ -1,5 +1,7 @@
 """What the page on softmax saturation says about training also holds for other starts."""
 
+import math
+
 import numpy as np
 import pytest
 
