@@ -24,11 +24,13 @@ from typing import IO
 
 from grader.errors import GraderError
 from grader.sandbox import bubblewrap, visible_files
+from grader.sandbox.cgroup import Cgroup, parent_of_new
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
 from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
+from grader.sandbox.watchdog import Watchdog
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
@@ -74,6 +76,7 @@ class Sandbox:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: str | None = None
+        self._cgroup: Cgroup | None = None
 
     def __enter__(self) -> Sandbox:
         """Start the warm process."""
@@ -115,9 +118,8 @@ class Sandbox:
             raise SandboxUnavailable(
                 f"The kernel does not allow submissions to be isolated ({detail}). {_HOW_TO_GET_IT}"
             )
-        return Session(
-            channel, ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP), self.limits
-        )
+        processes = ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP)
+        return Session(channel, Watchdog(processes, self.limits, self._cgroup), self.limits)
 
     def close(self) -> None:
         """End the warm process and every session."""
@@ -146,6 +148,9 @@ class Sandbox:
         if self._control is not None:
             return self._control
         prefix, environment = self._prefix_and_environment()
+        self._cgroup = self._new_cgroup()
+        if self._cgroup is not None:
+            prefix = [*self._cgroup.command(), *prefix]
         ours, theirs = socket.socketpair()
         settings = {
             "limits": asdict(self.limits),
@@ -177,7 +182,18 @@ class Sandbox:
                 raise SandboxUnavailable(
                     f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
                 )
+        if self._cgroup is not None and not self._cgroup.is_entered():
+            self._cgroup.remove()
+            self._cgroup = None
         return ours
+
+    def _new_cgroup(self) -> Cgroup | None:
+        """Return a cgroup for the warm process, if this process may make one."""
+        parent = parent_of_new() if self.isolation == BUBBLEWRAP else None
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                return Cgroup(parent, self.limits)
+        return None
 
     def _kept_in_tmp(self) -> list[str]:
         """Return the visible files below /tmp, where each submission gets a new, empty folder."""
@@ -208,6 +224,9 @@ class Sandbox:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        if self._cgroup is not None:
+            self._cgroup.remove()
+            self._cgroup = None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
