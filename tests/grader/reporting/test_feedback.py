@@ -246,7 +246,10 @@ def test_kept_classes_are_not_used_by_formgrader():
         theirs |= set(re.findall(r"""\.([a-zA-Z][\w-]*)["' ,:)]""", text))
         for classes in re.findall(r'class="([^"]*)"', text):
             theirs |= set(classes.split())
-    assert {"nbgrader_cell", "full-credit", "tabbable", "score", "comment"} <= theirs
+    for path in (FORMGRADER / "static").rglob("bootstrap/dist/css/bootstrap.css"):
+        theirs |= set(re.findall(r"\.([a-zA-Z][\w-]*)", path.read_text(encoding="utf-8")))
+    known = {"nbgrader_cell", "full-credit", "tabbable", "score", "comment", "modal-backdrop"}
+    assert known <= theirs
     assert theirs & CLASSES_OF_A_TEXT == set()
 
 
