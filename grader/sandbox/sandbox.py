@@ -2,8 +2,8 @@
 
 bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
 the packages once, and its fork for a session enters new namespaces. Learner code runs in those
-forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each
-of them defends against.
+forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`, `inside.system_calls`,
+`session`, `process_tree` and `watchdog` say what each of them defends against.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import GraderError
-from grader.sandbox import bubblewrap
+from grader.sandbox import bubblewrap, visible_files
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
+from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
-from grader.sandbox.watchdog import ProcessTree
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
@@ -36,7 +36,7 @@ __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"
 _FLAGS = ("-P", "-S", "-s", "-B")
 _SECONDS_TO_WARM = 120.0
 _SECONDS_TO_FORK = 30.0
-_TMP = Path("/tmp")  # each submission gets a new, empty one
+_TMP = Path("/tmp")
 _CREDENTIALS = struct.Struct("3i")
 _HOW_TO_GET_IT = (
     "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
@@ -93,14 +93,12 @@ class Sandbox:
         SandboxUnavailable
             If the warm process cannot start, fork or isolate the fork.
         """
-        ours, theirs = socket.socketpair()
+        with self._lock:
+            connection = self._new_connection()
         try:
-            with theirs, self._lock:
-                ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-                self._hand_over(theirs)
-            return self._opened(ours)
+            return self._opened(connection)
         except BaseException:
-            ours.close()
+            connection.close()
             raise
 
     def _opened(self, connection: socket.socket) -> Session:
@@ -126,21 +124,22 @@ class Sandbox:
         with self._lock:
             self._stop()
 
-    def _hand_over(self, connection: socket.socket) -> None:
-        """Send one end of a connection to the warm process, which forks a runner for it."""
+    def _new_connection(self) -> socket.socket:
+        """Return one end of a connection whose other end the warm process gives to a new fork.
+
+        The warm process makes both: a socket tells its holder of the network that it was made in.
+        """
         if self._process is not None and self._process.poll() is not None:
             self._stop()
-        for attempt in range(2):
+        for _ in range(2):
             control = self._start()
-            try:
-                socket.send_fds(control, [b"+"], [connection.fileno()])
-                return
-            except OSError:
-                self._stop()
-                if attempt:
-                    raise SandboxUnavailable(
-                        f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}"
-                    ) from None
+            with contextlib.suppress(OSError):
+                control.sendall(b"+")
+                _, received, *_ = socket.recv_fds(control, 1, 1, socket.MSG_CMSG_CLOEXEC)
+                if received:
+                    return socket.socket(fileno=received[0])
+            self._stop()
+        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}")
 
     def _start(self) -> socket.socket:
         """Start the warm process unless it is running, and return its control socket."""
@@ -151,11 +150,11 @@ class Sandbox:
         settings = {
             "limits": asdict(self.limits),
             "isolated": self.isolation == BUBBLEWRAP,
-            "path": bubblewrap.import_path(),
-            "kept": [str(path) for path in bubblewrap.shown_files() if _TMP in path.parents],
+            "path": visible_files.import_path(),
+            "kept": self._kept_in_tmp(),
         }
-        start = bubblewrap.SANDBOX / "inside" / "start.py"
-        python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
+        start = visible_files.SANDBOX / "inside" / "start.py"
+        python = [visible_files.interpreter(), *_FLAGS, str(start)]
         with theirs, tempfile.TemporaryFile() as log:
             self._control = ours
             try:
@@ -179,6 +178,12 @@ class Sandbox:
                     f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
                 )
         return ours
+
+    def _kept_in_tmp(self) -> list[str]:
+        """Return the visible files below /tmp, where each submission gets a new, empty folder."""
+        if self.isolation == NONE:
+            return []
+        return [str(path) for path in visible_files.visible_files().files if _TMP in path.parents]
 
     def _prefix_and_environment(self) -> tuple[list[str], dict[str, str]]:
         """Return what to put before the command, and its environment variables."""

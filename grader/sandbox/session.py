@@ -19,7 +19,8 @@ from attn_lib.course.checks.observation import Observation
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import TooLarge, WireError
-from grader.sandbox.watchdog import ProcessTree, Watchdog
+from grader.sandbox.process_tree import ProcessTree
+from grader.sandbox.watchdog import Watchdog
 
 _GRACE = 2.0  # seconds past its own deadline before the process is stopped from outside
 _NO_REPLY = "it sent something that is not a valid reply"

@@ -18,6 +18,7 @@ INTERNAL = {
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
     "TooDeep",  # by the page of feedback
+    "LeftOut",  # by the unpacking of archives
 }
 
 
@@ -34,7 +35,16 @@ def test_each_error_is_a_grader_error_or_internal(root):
     assert {name for name, kind in found.items() if not issubclass(kind, GraderError)} == INTERNAL
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
-        *("CannotWork", "Busy", "CellsChanged", "LateRuleFailed", "NothingGraded"),
+        *(
+            "NotAFile",
+            "NoGradebook",
+            "ImpossibleId",
+            "CannotWork",
+            "Busy",
+            "CellsChanged",
+            "LateRuleFailed",
+            "NothingGraded",
+        ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -18,6 +19,22 @@ from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 
 CURVE = Curve("", np.zeros((2, 0)), np.array(1j))
+#: Curves that no axes of matplotlib's would hold, under every label that a test asks for.
+SHAPES = {
+    "points that are no row": (np.array(1.0), np.array(2.0)),
+    "rows that are no row": (np.ones((2, 3)), np.ones((2, 3))),
+    "truth for numbers": (np.ones(3, bool), np.ones(3, bool)),
+    "more y than x": (np.ones(1), np.ones(4)),
+}
+LABELS = sorted(
+    {
+        label
+        for name in assignments()
+        for label in re.findall(
+            r"label=\\?[\"']([^\"'\\]+)", (SOLUTIONS / name / f"{name}.ipynb").read_text("utf-8")
+        )
+    }
+)
 
 #: Values that can come over the wire, even from a hostile process.
 ODD = {
@@ -39,6 +56,12 @@ ODD = {
     "an object": Opaque("ndarray"),
     "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
     "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
+    **{
+        f"a drawing with {name}": Drawing(
+            "x", "y", "log", "log", tuple(Curve(label, *points) for label in ["", *LABELS]), ()
+        )
+        for name, points in SHAPES.items()
+    },
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import html
 import re
+import shutil
 import time
 from html.parser import HTMLParser
 
@@ -25,7 +26,14 @@ from grader.reporting.feedback_page import (
     settings_of,
 )
 from grader.reporting.results import Result
-from grader.reporting.sanitizer import CLASSES_OF_A_TEXT, TAGS, TooDeep, sanitised, shown_text
+from grader.reporting.sanitizer import (
+    CLASSES_OF_A_TEXT,
+    TAGS,
+    TooDeep,
+    depth,
+    sanitised,
+    shown_text,
+)
 
 ASSIGNMENT = "dot-products"
 SOURCE = read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
@@ -215,10 +223,22 @@ def test_a_very_long_text_is_sanitised(piece):
     assert time.monotonic() - begun < 30
 
 
-@pytest.mark.parametrize("piece", ["<div>", "<b><p>", "<style>"])
-def test_deeply_nested_tags_are_refused(piece):
-    with pytest.raises(TooDeep, match=r"nested at most 600 deep, found [24]0000"):
-        sanitised(piece * 20_000)
+@pytest.mark.parametrize(
+    ("piece", "deep"),
+    [
+        ("<div>", 1500),
+        ('<div title="</div>">', 1500),  # an end tag that is none
+        ("<div></b>", 1500),  # the end of something else
+        ("<b><p>", 6),  # a paragraph ends the one before; only three equal <b> are repeated
+        ("<div></div>", 1),
+    ],
+)
+def test_depth_is_that_of_the_parsed_text(piece, deep):
+    clean = shown_text(piece * 20)
+    assert depth(clean) == min(deep, 20)
+    if deep == 1500:
+        with pytest.raises(TooDeep, match=r"nested at most 600 deep, found 1500 open at once"):
+            sanitised(piece * deep)
 
 
 def test_a_deeply_nested_text_cell_is_shown_as_source():
@@ -400,3 +420,26 @@ class TestAClass:
         written, problems = self.write(folder, self.result("ada"), self.result("bo"))
         assert sorted(written) == ["ada", "bo"]
         assert problems["ada"].startswith("no feedback: JSONDecodeError")
+
+    def test_files_in_the_way_stop_only_the_page_of_one_student(self, folder):
+        notebooks = {
+            student: folder / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+            for student in ("ada", "bytes", "page", "above", "note")
+        }
+        for student, path in notebooks.items():
+            if student != "ada":
+                shutil.copytree(notebooks["ada"].parent, path.parent)
+        notebooks["bytes"].write_bytes(b'{"cells": "\xff"}')
+        feedback = folder / "feedback"
+        (feedback / "page" / ASSIGNMENT / f"{ASSIGNMENT}.html").mkdir(parents=True)
+        (feedback / "above").write_text("a file")
+        notebooks["note"].with_name("timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+        (feedback / "note" / ASSIGNMENT / "timestamp.txt").mkdir(parents=True)
+        _, problems = self.write(folder, *map(self.result, notebooks))
+        assert {student: problem[:30] for student, problem in problems.items()} == {
+            "bytes": "no feedback: 'utf-8' codec can",
+            "page": "no feedback: [Errno 21] Is a d",
+            "above": "no feedback: [Errno 20] Not a ",
+            "note": "no feedback: [Errno 21] Is a d",
+        }
+        assert (feedback / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()
