@@ -36,6 +36,7 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
+from grader.judging.notebook_file import written
 from grader.judging.outputs import stopped_output, writable
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
@@ -240,7 +241,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
         parts=judged.parts,
-        notebook=nbformat.writes(judged.notebook) + "\n",
+        notebook=written(judged.notebook),
     )
 
 
