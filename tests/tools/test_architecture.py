@@ -112,7 +112,7 @@ def test_rooms_import_only_along_the_arrows(root, room):
 GROUND_UP = {
     "attn_lib": set(),
     "attn_lib.model": {"attn_lib"},
-    "attn_lib.course": {"attn_lib"},
+    "attn_lib.course": {"attn_lib", "attn_lib.model"},
     "attn_lib.figures": {"attn_lib", "attn_lib.course", "attn_lib.model"},
     "grader.errors": set(),
     "grader.files": set(),
