@@ -265,7 +265,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
         parts=judged.parts,
-        notebook=nbformat.writes(judged.notebook) + "\n",
+        notebook=nbformat.v4.writes(judged.notebook) + "\n",
     )
 
 

@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
-
-import attn_lib
 
 SANDBOX = Path(__file__).resolve().parent
 GRADER = SANDBOX.parent
@@ -27,6 +26,16 @@ _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cach
 # Without /dev/zero: a shared mapping of it is memory that no limit counts.
 _DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
 _FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
+
+
+def _folder_of(package: str) -> Path:
+    """Return the folder of a package without importing it, which could take long."""
+    spec = find_spec(package)
+    assert spec is not None, f"{package} is installed with the grader"
+    return Path(str(spec.origin)).resolve().parent
+
+
+ATTN_LIB = _folder_of("attn_lib")
 
 
 def find_bubblewrap() -> str | None:
@@ -65,7 +74,7 @@ def environment(home: str) -> dict[str, str]:
 def import_path() -> list[str]:
     """Return the folders that the warm process may import from."""
     packages = [folder for folder in sys.path if Path(folder).name.endswith("-packages")]
-    return [*packages, str(COURSE), str(Path(attn_lib.__file__).resolve().parent.parent)]
+    return [*packages, str(COURSE), str(ATTN_LIB.parent)]
 
 
 def interpreter() -> str:
@@ -121,7 +130,7 @@ def shown_files() -> list[Path]:
     prefix = Path(os.path.realpath(sys.base_prefix))
     packages = [Path(folder) for folder in import_path()[:-2]]
     library = [*prefix.glob("lib*")] if prefix != Path("/usr") else []
-    found = {python, *library, *packages, Path(attn_lib.__file__).resolve().parent, *INSIDE}
+    found = {python, *library, *packages, ATTN_LIB, *INSIDE}
     return sorted(path for path in found if path.exists())
 
 

