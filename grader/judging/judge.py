@@ -39,6 +39,7 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
 from grader.judging.outputs import new_output, stopped_output, writable
+from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -110,7 +111,7 @@ def judge_submission(
         "versions": versions(),
     }
     try:
-        repaired = repair(submitted, known.stub)
+        repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
         judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
         verdict = _verdict(repaired, judged, assignment, student)

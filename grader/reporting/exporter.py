@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 from jinja2 import Environment, pass_context
@@ -27,7 +28,7 @@ from grader.reporting.sanitizer import sanitised, shown_text
 
 #: Outputs that a page shows, where each line of an error counts as one. Of an honest notebook, a
 #: page has about a hundred.
-MAX_OUTPUTS = 2000
+MAX_OUTPUTS = 1000
 
 #: The kinds of pictures that a page shows.
 PICTURES = ("image/png", "image/jpeg", "image/gif")
@@ -191,6 +192,7 @@ class _Renderer(IPythonRenderer):
         name = url.removeprefix("attachment:")
         if name == url:
             return super().image(text, url, title)
+        name = name if name in self.pictures else unquote(name)  # the parser has quoted it
         if address := self.pictures.get(name):
             return HTMLRenderer.image(self, text, address, title)
         return f"<em>[the picture {html.escape(name)} is missing]</em>"

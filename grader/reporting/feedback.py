@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import CONFIGURATION, configuration, graded_notebook
-from grader.files import copy_notes, is_by_machine, write_atomically
+from grader.files import copy_notes, is_by_machine, make_writable, write_atomically
 from grader.gradebook.reading import Entry
 from grader.reporting import exporter, feedback_page, rendering, sanitizer
 from grader.reporting.results import Result
@@ -66,6 +66,7 @@ def write_feedback(
             if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
                 stale.append((result, entry, found))
     if stale:
+        make_writable(folder / "feedback")
         reasons |= _write_pages(assignment, folder, stale, progress)
     _copy_notes(folder, assignment, results, reasons)
     return reasons

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grader.errors import GraderError
-from grader.sandbox import bubblewrap
+from grader.sandbox import bubblewrap, visible_files
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.process_tree import ProcessTree
 
@@ -33,7 +33,7 @@ SECONDS_TO_WARM = 120.0
 #: Import nothing from site-packages, the user's folder or the script's; write no bytecode.
 _FLAGS = ("-P", "-S", "-s", "-B")
 _READY = b"ready"
-_TMP = Path("/tmp")  # each submission gets a new, empty one
+_TMP = Path("/tmp")
 
 
 class SandboxUnavailable(GraderError):
@@ -77,17 +77,17 @@ class WarmProcess:
     def __init__(self, limits: Limits, isolation: str) -> None:
         self._folder: str | None = None
         prefix, environment = self._prefix_and_environment(isolation)
-        #: Takes requests, also before the process is ready: each is one message, the cores that a
-        #: session may use, with one end of the connection to the session.
+        #: Takes requests, also before the process is ready. Each is one message: the cores that a
+        #: session may use, and a socket to which the connection to the session is sent.
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {
             "limits": asdict(limits),
             "isolated": isolation == BUBBLEWRAP,
-            "path": bubblewrap.import_path(),
-            "kept": [str(path) for path in bubblewrap.shown_files() if _TMP in path.parents],
+            "path": visible_files.import_path(),
+            "kept": _kept_in_tmp() if isolation == BUBBLEWRAP else [],
         }
-        start = bubblewrap.SANDBOX / "inside" / "start.py"
-        python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
+        start = visible_files.SANDBOX / "inside" / "start.py"
+        python = [visible_files.interpreter(), *_FLAGS, str(start)]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
         with theirs:
             try:
@@ -160,3 +160,8 @@ class WarmProcess:
         self._log.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _kept_in_tmp() -> list[str]:
+    """Return the visible files below /tmp, where each submission gets a new, empty folder."""
+    return [str(path) for path in visible_files.visible_files().files if _TMP in path.parents]

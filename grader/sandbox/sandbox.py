@@ -2,12 +2,14 @@
 
 bubblewrap starts one Python, which can see nothing but Python, for one worker or for several. That
 process imports the packages once, and its fork for a session enters new namespaces. Learner code
-runs in those forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog`
-say what each of them defends against.
+runs in those forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`,
+`inside.system_calls`, `session`, `process_tree` and `watchdog` say what each of them defends
+against.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -83,20 +85,18 @@ class Sandbox:
         SandboxUnavailable
             If the warm process cannot start, fork or isolate the fork.
         """
-        ours, theirs = socket.socketpair()
+        with self._lock:
+            connection = self._new_connection()
         try:
-            with theirs, self._lock:
-                ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-                self._hand_over(theirs)
-            return self._opened(ours)
+            return self._opened(connection)
         except BaseException:
-            ours.close()
+            connection.close()
             raise
 
     def _opened(self, connection: socket.socket) -> Session:
         """Return the session at the other end once it has reported that it is isolated."""
         try:
-            pid = _pid_of_sender(connection, self._seconds_to_open)
+            pid = _pid_of_sender(connection)
             channel = Channel(connection, self.limits.result_mib * 2**20)
             word, detail = channel.receive(time.monotonic() + _SECONDS_TO_FORK)
         except (HungUp, TooSlow, WireError, OSError) as error:
@@ -116,25 +116,27 @@ class Sandbox:
         with self._lock:
             self._stop()
 
-    def _hand_over(self, connection: socket.socket) -> None:
-        """Send one end of a connection to the warm process, which forks a runner for it.
+    def _new_connection(self) -> socket.socket:
+        """Return one end of a connection whose other end the warm process gives to a new fork.
 
-        The runner may use the cores that this process may use.
+        The warm process makes both: a socket tells its holder of the network that it was made in.
+        The fork may use the cores that this process may use.
         """
         if self._process is not None and self._process.has_ended():
             self._stop()
-        for attempt in range(2):
+        for _ in range(2):
             control = self._start()
             cores = json.dumps(sorted(os.sched_getaffinity(0))).encode("ascii")
-            try:
-                socket.send_fds(control, [cores], [connection.fileno()])
-                return
-            except OSError:
-                self._stop()
-                if attempt:
-                    raise SandboxUnavailable(
-                        f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}"
-                    ) from None
+            answer, theirs = socket.socketpair()
+            with answer, contextlib.suppress(OSError):
+                with theirs:
+                    socket.send_fds(control, [cores], [theirs.fileno()])
+                answer.settimeout(self._seconds_to_open)
+                _, received, *_ = socket.recv_fds(answer, 1, 1, socket.MSG_CMSG_CLOEXEC)
+                if received:
+                    return socket.socket(fileno=received[0])
+            self._stop()
+        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}")
 
     def _start(self) -> socket.socket:
         """Return the connection to the warm process; start one if there is none."""
@@ -153,9 +155,9 @@ class Sandbox:
             self._process = None
 
 
-def _pid_of_sender(connection: socket.socket, seconds: float) -> int:
+def _pid_of_sender(connection: socket.socket) -> int:
     """Return the id of the process that sends the first message, as the kernel states it."""
-    connection.settimeout(seconds)
+    connection.settimeout(_SECONDS_TO_FORK)
     room = socket.CMSG_SPACE(_CREDENTIALS.size)
     message, ancillary, *_ = connection.recvmsg(1, room, socket.MSG_PEEK)
     if not message:

@@ -48,15 +48,16 @@ class Watchdog:
 
     def _exceeded(self) -> str:
         memory = self._limits.memory_mib
+        # Where the kernel does not enforce its own limit, for example for root, this check does.
+        max_threads = self._limits.processes + 8
         try:
-            usage = self._processes.usage(memory * _MIB)
+            usage = self._processes.usage(memory * _MIB, max_threads)
         except Uncountable as problem:
             return str(problem)
         except Exception as error:  # nobody would watch these processes any more
             return f"its memory could not be counted ({type(error).__name__})"
+        if usage.threads > max_threads:
+            return f"it had more than {self._limits.processes} processes and threads"
         if usage.memory > memory * _MIB:
             return f"it used more than {memory} MiB of memory"
-        # Where the kernel does not enforce its own limit, for example for root, this check does.
-        if usage.threads > self._limits.processes + 8:
-            return f"it had more than {self._limits.processes} processes and threads"
         return ""

@@ -37,6 +37,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
         *(
             "NotAFile",
+            "NoGradebook",
             "ImpossibleId",
             "CannotWork",
             "Busy",

@@ -5,8 +5,8 @@ network; using more processes, memory or disk than allowed; and leaving anything
 namespaces end with their first process.
 
 Does not defend against: faults of the kernel itself (`system_calls` reduces the attack surface);
-full use of the worker's processors until a deadline; kernel memory in pipes and local sockets,
-of which the limits on files and processes allow some hundred MiB.
+full use of the worker's processors until a deadline; caches of the kernel, which it empties when
+memory is short.
 
 Without bubblewrap (``--isolation none``) only the limits apply.
 """
@@ -21,11 +21,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.limits import UID, Limits
 from grader.sandbox.inside.system_calls import forbid_system_calls
-
-#: The user id of a submission. Nobody else has it; root is exempt from process limits.
-UID = 61234
 
 _NEW_MOUNTS, _NEW_UTS, _NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 _NEW_USER, _NEW_PROCESSES, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000

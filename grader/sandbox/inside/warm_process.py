@@ -1,9 +1,10 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads learner code, and knows no more than its settings. For each session it receives,
-over its control socket, a socket and the cores that the session may use. A fork that cannot be
-isolated executes nothing and sends the error. When every judge has closed the control socket, this
-process ends, and with it all its forks.
+It never reads learner code, and knows no more than its settings. A request over its control socket
+brings a socket for the answer and says which cores a submission may use. This process makes a
+connection, sends the judge one end and forks a runner for the other. A fork that cannot be isolated
+executes nothing and sends the error. When all judges have closed the control socket, this process
+ends, and with it all its forks.
 """
 
 from __future__ import annotations
@@ -49,11 +50,24 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
             cores, descriptors, *_ = socket.recv_fds(judge, _MAX_REQUEST, 1)
             if not cores:
                 os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
-            connection = socket.socket(fileno=descriptors[0])
+            connection = _connect(socket.socket(fileno=descriptors[0]))
             if os.fork() == 0:
                 _use_only(cores)
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
             connection.close()
+
+
+def _connect(answer: socket.socket) -> socket.socket:
+    """Make a connection, send the judge one end in the answer, and return the other end.
+
+    Of several judges, each gets the end that it asked for. One that has ended gets none; then the
+    runner ends, too.
+    """
+    theirs, ours = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    with answer, theirs, contextlib.suppress(OSError):
+        socket.send_fds(answer, [b"+"], [theirs.fileno()])
+    return ours
 
 
 def _use_only(cores: bytes) -> None:
