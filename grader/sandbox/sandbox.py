@@ -17,6 +17,7 @@ import struct
 import threading
 import time
 
+from grader.sandbox.cgroup import Cgroup, parent_of_new
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
@@ -28,6 +29,7 @@ from grader.sandbox.launching import (
 )
 from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
+from grader.sandbox.watchdog import Watchdog
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
@@ -66,6 +68,8 @@ class Sandbox:
         self._process: WarmProcess | None = None  # if it was started here
         # A warm process that was given may still be importing.
         self._seconds_to_open = _SECONDS_TO_FORK + (SECONDS_TO_WARM if control else 0)
+        self._is_started = False
+        self._cgroup: Cgroup | None = None
 
     def __enter__(self) -> Sandbox:
         """Start the warm process."""
@@ -107,9 +111,8 @@ class Sandbox:
             raise SandboxUnavailable(
                 f"The kernel does not allow submissions to be isolated ({detail}). {HOW_TO_GET_IT}"
             )
-        return Session(
-            channel, ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP), self.limits
-        )
+        processes = ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP)
+        return Session(channel, Watchdog(processes, self.limits, self._entered(pid)), self.limits)
 
     def close(self) -> None:
         """End the warm process and every session, if this sandbox started it."""
@@ -138,21 +141,44 @@ class Sandbox:
             self._stop()
         raise SandboxUnavailable(f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}")
 
+    def _entered(self, pid: int) -> Cgroup | None:
+        """Move a new fork into the cgroup of this sandbox and return it; None if there is none."""
+        if self._cgroup is not None:
+            with contextlib.suppress(OSError):
+                self._cgroup.add(pid)
+                return self._cgroup
+        return None
+
     def _start(self) -> socket.socket:
         """Return the connection to the warm process; start one if there is none."""
+        if not self._is_started:
+            self._cgroup = self._new_cgroup()
+            self._is_started = True
         if self._control is None:
             self._process = WarmProcess(self.limits, self.isolation)
             self._process.wait_until_ready()
             self._control = self._process.control
         return self._control
 
+    def _new_cgroup(self) -> Cgroup | None:
+        """Return a cgroup for one submission after the other, if this process may make one."""
+        parent = parent_of_new() if self.isolation == BUBBLEWRAP else None
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                return Cgroup(parent, self.limits)
+        return None
+
     def _stop(self) -> None:
+        self._is_started = False
         if self._control is not None:
             self._control.close()
             self._control = None
         if self._process is not None:
             self._process.stop()
             self._process = None
+        if self._cgroup is not None:
+            self._cgroup.remove()
+            self._cgroup = None
 
 
 def _pid_of_sender(connection: socket.socket) -> int:

@@ -17,6 +17,7 @@ INTERNAL = {
     *("WireError", "TooLarge"),  # by the channel and the session
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
+    "Uncountable",  # by the watchdog
     "TooDeep",  # by the page of feedback
     "LeftOut",  # by the unpacking of archives
 }

@@ -100,6 +100,12 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
     forbid_system_calls(_libc)
 
 
+def be_ended_first() -> None:
+    """Let the kernel end this process and its children first when the machine's memory is short."""
+    with contextlib.suppress(OSError):  # without /proc
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
 def adopt_orphans() -> None:
     """Become the parent of orphaned descendants, so that they can be found and ended.
 

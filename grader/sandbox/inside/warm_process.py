@@ -85,6 +85,7 @@ def _become_runner(
         os.setsid()
         memory, size = _own_memory()
         _keep_only(connection)
+        namespaces.be_ended_first()
         if kept is not None:
             namespaces.enter(limits, kept)
         else:

@@ -138,7 +138,7 @@ class TestTheModelWithoutTheScale:
         assert learned[0] == len(near) == len(far) == 12
         assert learned[1] <= 2
         assert "start at 1, 12 of 12 trainings recall more than 99 %" in text
-        assert f", {learned[1]} of 12 do." in text
+        assert f"it is {learned[1]} of 12. The division" in text
         with_it, without = (100 * np.mean(final[64, "far", divided]) for divided in (True, False))
         assert with_it > without + 15
         said = f"it helps: {with_it:.0f} % recalled on average, against {without:.0f} % without it."
@@ -171,6 +171,6 @@ class TestTheModelWithoutTheScale:
         ]
         assert all(t.end.dead > t.start.dead for t in learned)
         spread, dead = (np.mean([getattr(t.end, of) for t in learned]) for of in ("spread", "dead"))
-        assert f"have scores of about {spread:.0f} and {100 * dead:.0f} % dead rows" in text
+        assert f"typically {spread:.0f} away from 0, and with {100 * dead:.0f} % dead rows" in text
         far = np.mean([t.start.dead for t in self.trials(64, 8.0, True)])
         assert f"even where {100 * far:.0f} % of the rows start dead" in text

@@ -890,14 +890,10 @@ attention = hurry
         SOCKET
         + """
 def give(*args):
-    for _ in range(100):
-        try: socket.send_fds(wire, [b" "], [fd] * 20, socket.MSG_DONTWAIT)
-        except OSError: break
-    return 0
+    socket.send_fds(wire, [b" "], [fd] * 20, socket.MSG_DONTWAIT)
 attention = give
 """,
-        says="stopped",
-        remark=True,
+        says="it raised PermissionError",
     ),
     "a name in the network of the one who grades": Hostile(
         SOCKET
