@@ -21,8 +21,8 @@ from grader.sandbox.inside.limits import Limits
 
 _NAME = "attention-grader-"
 _MIB = 2**20
-#: For the memory of the warm process that a fork changes, and what the kernel counts that the watchdog
-#: does not, in MiB.
+#: For the memory of the warm process that a fork changes, and for what the kernel counts that the
+#: watchdog does not, in MiB.
 _EXTRA_MIB = 256
 _SECONDS_TO_EMPTY = 5
 
