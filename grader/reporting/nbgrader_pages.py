@@ -74,7 +74,7 @@ def page_of(job: Mapping[str, Any]) -> str:
     for plain in (False, True):
         (done,) = _workers.mine.do([("page", {**job, "plain": plain})])
         if done.returned is not None:
-            return done.returned
+            return done.returned.decode("utf-8")
     raise NoPage(f"the page could not be made: {done.reason}")
 
 
