@@ -35,6 +35,9 @@ c.NbGraderAPI.timezone = "UTC"
 # your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
+# `nbgrader collect` copies ordinary files only: it does not follow links that learners put into the
+# exchange.
+c.ExchangeFactory.collect = "grader.nbgrader_hooks.exchange.CollectFiles"
 # Lets `nbgrader zip_collect` unpack archives member by member, so that a damaged or malicious one
 # costs nobody else's work, and understand the file names that Moodle and Canvas make.
 c.ZipCollectApp.extractor_plugin = "grader.nbgrader_hooks.extracting.ArchiveExtractor"
