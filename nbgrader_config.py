@@ -68,12 +68,13 @@ c.HTMLExporter.extra_template_basedirs = [
     str(root / "grader" / "reporting" / "templates"),
     str(formgrader / "templates"),
 ]
-# In a Jupyter server, where formgrader reads this file, workers make the pages of submissions.
+# In a Jupyter server, where formgrader reads this file, workers make the pages of submissions, and
+# no learner's nbgrader_config.py is executed.
 servers = sys.modules.get("jupyter_server.serverapp")
 if servers and servers.ServerApp.initialized():
-    from grader.reporting.nbgrader_pages import use_workers_in_formgrader
+    from grader.reporting.nbgrader_pages import protect_formgrader
 
-    use_workers_in_formgrader()
+    protect_formgrader()
 
 # Submissions are read and repaired first, as `python -m grader` does it: links are not followed.
 # Then learners' code is executed in a sandbox and the tests outside it. This replaces `Execute`,

@@ -290,3 +290,20 @@ def test_the_autograde_button_uses_the_judge(address, page, course):
     assert sum(entry.scores.values()) == 17
     graded = course / "autograded" / NEW / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     assert "weights-rounded-midway" in graded.read_text(encoding="utf-8")
+
+
+def test_a_configuration_among_learners_files_is_not_executed(address, page, course):
+    """A link to formgrader can name any folder, whose configuration nbgrader would execute."""
+    folder = course / "submitted" / HOSTILE
+    (folder / "nbgrader_config.py").write_text(f"open({str(course / 'done')!r}, 'w').close()")
+    (course / "link").symlink_to(folder)
+    for path in (folder, "submitted/" + HOSTILE, course / "link"):
+        answer = page.request.get(f"{address}/formgrader/", params={"path": str(path)})
+        assert answer.status == 403
+    assert not (course / "done").exists()
+    # The course itself can be opened in this way, and its pages stay safe.
+    answer = page.request.get(f"{address}/formgrader/", params={"path": str(course)})
+    assert answer.status == 200
+    open_hostile(address, page, course)
+    expect(page.locator(".rendered_html", has_text="this lies over the window")).to_be_visible()
+    assert page.locator(".score").count() == page.locator(".full-credit").count()
