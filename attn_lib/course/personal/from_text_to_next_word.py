@@ -65,6 +65,9 @@ PARTS_BEFORE_HEADS = 2
 #: Least share of the weight that a head must put where its role says, to be recognised by it.
 CLEAR_ROLE = 0.6
 
+#: How much more it must put there than any other head.
+CLEAR_GAP = 0.3
+
 
 class ShuffledNote(NamedTuple):
     """A waiter's note, its attention without positions, and the order of the words after a fall."""
@@ -172,8 +175,8 @@ def disguise(learner_id: str) -> Disguise:
     """Return two texts, and letters for the heads of the trained model.
 
     In these texts the previous-word, the induction and the subject head look where their roles
-    say, with a weight of `CLEAR_ROLE` at least. Each mistake of `SHOWN_BY_LEADS` gives a wrong
-    answer, and so does each head taken for the induction head.
+    say, with a weight of `CLEAR_ROLE` at least, and the others less by `CLEAR_GAP`. Each mistake
+    of `SHOWN_BY_LEADS` gives a wrong answer, and so does each head taken for the induction head.
 
     Parameters
     ----------
@@ -199,13 +202,18 @@ def disguise(learner_id: str) -> Disguise:
         return Disguise(orders, sentence, letters, drinks, left_out)
 
     def suitable(texts: Disguise) -> bool:
-        logits = forward(trained_model(), encode(texts.orders))["logits"][-1]
-        if len(set(texts.orders.split())) < 6 or WORDS[logits.argmax()] != texts.drinks[0]:
+        if len(set(texts.orders.split())) < 6:
             return False
         scores = role_scores(texts)
+        clear = all(
+            of_heads.max() > max(CLEAR_ROLE, np.sort(of_heads)[-2] + CLEAR_GAP)
+            for of_heads in scores.values()
+        )
         fills = [int(of_heads.argmax()) for of_heads in scores.values()]
-        clear = all(of_heads.max() > CLEAR_ROLE for of_heads in scores.values())
         if not clear or len(set(fills)) < 3 or LETTERS.index(texts.left_out) not in fills:
+            return False
+        logits = forward(trained_model(), encode(texts.orders))["logits"][-1]
+        if WORDS[logits.argmax()] != texts.drinks[0]:
             return False
         parts, own = parts_of_logits(texts), PARTS_BEFORE_HEADS + fills[1]
         leads = parts[:, 0] - parts[:, 1]
