@@ -86,11 +86,11 @@ def load(path: Path) -> bytes:
             ) from None
         raise Unreadable(f"{path.name!r} cannot be opened: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise Unreadable(f"{path.name!r} is not a regular file: expected a notebook")
-        data = file.read(MAX_BYTES + 1)
-    check_size(len(data))
-    return data
+        check_size(found.st_size)
+        return file.read(found.st_size)
 
 
 def check_size(size: int) -> None:
