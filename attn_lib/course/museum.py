@@ -206,7 +206,7 @@ def _example_code(target: str, position: int) -> str:
     lines = [f"# Example {position + 1}"] if len(EXAMPLES[target]) > 1 else []
     for name, array in _arrays(target, arguments).items():
         start = f"{name} = np.array("
-        entries = np.array2string(array, separator=", ", prefix=start).replace("\n\n", "\n")
+        entries = re.sub("\n+", "\n", np.array2string(array, separator=", ", prefix=start))
         lines.append(f"{start}{entries})")
     return "\n".join([*lines, _call(target, arguments)])
 
@@ -264,7 +264,7 @@ def _cells(array: NDArray[Any], right: NDArray[Any]) -> list[str]:
     """
     framed = np.zeros(array.shape, dtype=bool)
     if array.shape == right.shape:
-        relative, absolute = tolerance_for(array, right)
+        relative, absolute = tolerance_for(right)
         framed = ~np.isclose(array, right, rtol=relative, atol=absolute, equal_nan=True)
     reach = np.max(np.abs(right), initial=0, where=np.isfinite(right)) or 1
     if array.dtype != bool:

@@ -9,11 +9,12 @@ From text to the next word:
 - `sampling`: how it writes, with a cache and without.
 - `measures` and `heads`: what it can do, and which head does what.
 - `parts` and `replacing`: another attention, softmax or mask in place of the right one.
+- `trials`: training with another scale, from another start, and without the mask.
 """
 
 from attn_lib.model.adam import Adam
 from attn_lib.model.gradients import backward
-from attn_lib.model.heads import Head, find_heads, head_scores, without_head
+from attn_lib.model.heads import Head, find_heads, head_scores, logit_parts, without_head
 from attn_lib.model.language import (
     Answer,
     Sentence,
@@ -81,6 +82,7 @@ __all__ = [
     "layer_names",
     "layer_norm",
     "load",
+    "logit_parts",
     "loss_and_gradients",
     "multiplications",
     "recall_sentence",

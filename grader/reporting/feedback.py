@@ -11,14 +11,15 @@ from typing import Any
 from grader.course import CONFIGURATION, configuration, graded_notebook
 from grader.files import copy_notes, is_by_machine, make_writable, write_atomically
 from grader.gradebook.reading import Entry
-from grader.reporting import feedback_page, sanitizer
+from grader.reporting import exporter, feedback_page, rendering, sanitizer
 from grader.reporting.results import Result
 from grader.running.digests import digest
 from grader.running.local_workers import LocalWorkers, usable_cores
 
 FEEDBACK_JOB = "grader.reporting.feedback_page:feedback_job"
 
-#: Seconds after which a worker is killed. A page takes well below one second.
+#: Seconds after which a worker is killed. A page takes well below one second; the processor time
+#: for it is limited by `rendering`.
 SECONDS = 120
 
 
@@ -89,17 +90,25 @@ def _write_pages(
     progress: Callable[[str], None],
 ) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    jobs = _jobs(assignment, folder, stale, reasons)
-    with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
-        for number, done in enumerate(workers.do(jobs), start=1):
-            progress(f"feedback {number} of {len(stale)}: {done.name}")
-            if done.returned is None:
-                reasons[done.name] = f"no feedback: {done.reason}"
-                continue
-            with _contained(done.name, reasons):
-                page = _page(folder, assignment, done.name)
-                page.parent.mkdir(parents=True, exist_ok=True)
-                write_atomically(page, done.returned)
+    number, failed = 0, set()
+    cores = min(usable_cores(), len(stale))
+    with LocalWorkers(FEEDBACK_JOB, cores, SECONDS, attempts=1) as workers:
+        for plain in (False, True):
+            # A second time only for pages that could not be made.
+            again = [each for each in stale if not plain or each[0].student in failed]
+            for done in workers.do(_jobs(assignment, folder, again, plain, reasons)):
+                if done.returned is None:
+                    failed.add(done.name)
+                    reasons[done.name] = f"no feedback: {done.reason}"
+                else:
+                    reasons.pop(done.name, None)
+                    with _contained(done.name, reasons):
+                        page = _page(folder, assignment, done.name)
+                        page.parent.mkdir(parents=True, exist_ok=True)
+                        write_atomically(page, done.returned)
+                if plain or done.returned is not None:
+                    number += 1
+                    progress(f"feedback {number} of {len(stale)}: {done.name}")
     return reasons
 
 
@@ -118,13 +127,16 @@ def _jobs(
     assignment: str,
     folder: Path,
     stale: Sequence[tuple[Result, Entry, str]],
+    plain: bool,
     reasons: dict[str, str],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield a job for each page, in which every text is shown as it was typed if `plain`."""
     settings = feedback_page.settings_of(configuration())
     for result, entry, found in stale:
+        notebook = None
         with _contained(result.student, reasons):
             notebook = graded_notebook(folder, assignment, result.student).read_bytes()
-        if result.student in reasons:
+        if notebook is None:
             continue
         job = {
             "assignment": assignment,
@@ -136,13 +148,15 @@ def _jobs(
             "remarks": result.remarks,
             "digest": found,
             "settings": settings,
+            "plain": plain,
         }
         yield result.student, job
 
 
 def _code_digest() -> str:
     """Return a digest of the code, templates and packages that make a page."""
-    files = [Path(feedback_page.__file__), Path(sanitizer.__file__), CONFIGURATION]
+    modules = (feedback_page, exporter, rendering, sanitizer)
+    files = [*(Path(str(module.__file__)) for module in modules), CONFIGURATION]
     files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]
     return digest([*versions, *(path.read_bytes() for path in files)])

@@ -8,12 +8,14 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 from grader.errors import GraderError
@@ -21,7 +23,7 @@ from grader.files import is_by_machine
 
 JUDGE_JOB = "grader.running.jobs:judge_job"
 
-#: How often a job is tried if its worker dies or raises an unexpected error.
+#: How often a job is tried by default.
 ATTEMPTS = 2
 
 #: A worker that sends a longer reply than this is treated as dead.
@@ -126,6 +128,8 @@ class LocalWorkers:
     warm : (str, mapping), optional
         ``module:name`` of a function that each worker calls, with this argument, before its
         first job.
+    attempts : int
+        How often a job is tried if its worker dies or raises an unexpected error.
     """
 
     def __init__(
@@ -134,11 +138,13 @@ class LocalWorkers:
         number: int | None = None,
         seconds: float = 600.0,
         warm: tuple[str, Mapping[str, Any]] | None = None,
+        attempts: int = ATTEMPTS,
     ) -> None:
         self.function = function
         self.number = number or usable_cores()
         self.seconds = seconds
         self.warm = warm
+        self.attempts = attempts
         self._context = multiprocessing.get_context("forkserver")
         self._workers: list[_Worker] = []
         self._starting = threading.Thread(target=self._start_all)
@@ -193,7 +199,7 @@ class LocalWorkers:
                     worker.stop()
                     place = self._workers.index(worker)
                     self._workers[place] = self._start(place)
-                if done.returned is None and task.attempts < ATTEMPTS:
+                if done.returned is None and task.attempts < self.attempts:
                     again.append(task)
                 else:
                     yield done
@@ -216,7 +222,8 @@ class LocalWorkers:
             daemon=True,
             name="grader-worker",
         )
-        process.start()
+        with _without_main():
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 
@@ -353,6 +360,21 @@ def _reply(function: str, job: Mapping[str, Any]) -> list[bytes]:
         text = f"{type(error).__name__}: {error}"
         problem = {"problem": text, "by_machine": is_by_machine(error)}
     return [json.dumps(problem).encode("ascii")]
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Let processes started here not import this program's main module.
+
+    `multiprocessing` would import it in each worker. A worker needs nothing from it, and the main
+    module of a Jupyter server takes seconds and a lot of memory.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextlib.contextmanager

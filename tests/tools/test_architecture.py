@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.sandbox.bubblewrap import INSIDE
+from grader.sandbox.visible_files import INSIDE
 
 PAGE = "ARCHITECTURE.md"
 ROOMS = {
@@ -112,7 +112,7 @@ def test_rooms_import_only_along_the_arrows(root, room):
 GROUND_UP = {
     "attn_lib": set(),
     "attn_lib.model": {"attn_lib"},
-    "attn_lib.course": {"attn_lib"},
+    "attn_lib.course": {"attn_lib", "attn_lib.model"},
     "attn_lib.figures": {"attn_lib", "attn_lib.course", "attn_lib.model"},
     "grader.errors": set(),
     "grader.files": set(),
@@ -120,7 +120,8 @@ GROUND_UP = {
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
-        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.errors"),
+        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.course"),
+        "grader.errors",
     },
     "grader.submission": {"grader.errors"},
     "grader.judging": {
@@ -147,7 +148,7 @@ GROUND_UP = {
     },
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
-        *("grader.course", "grader.files", "grader.printable", "attn_lib.course"),
+        *("grader.course", "grader.files", "grader.errors", "grader.printable", "attn_lib.course"),
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
