@@ -96,11 +96,13 @@ class WatchedPage:
         self.page = page
         self.problems: list[str] = []
         self.requests: list[str] = []
+        # An earlier page of the tab may still report what it had requested.
+        self._requested = set()
         self._listeners = {
             "console": self._note_message,
             "pageerror": lambda error: self.problems.append(f"error: {error}"),
             "request": self._note_request,
-            "requestfailed": lambda request: self.problems.append(f"failed: {request.url}"),
+            "requestfailed": self._note_failure,
             "response": self._note_response,
         }
         for event, listener in self._listeners.items():
@@ -118,11 +120,16 @@ class WatchedPage:
 
     def _note_request(self, request):
         self.requests.append(request.url)
+        self._requested.add(request)
         if not _is_local(request.url):
             self.problems.append(f"another host: {request.url}")
 
+    def _note_failure(self, request):
+        if request in self._requested:
+            self.problems.append(f"failed: {request.url}")
+
     def _note_response(self, response):
-        if response.status >= 400:
+        if response.status >= 400 and response.request in self._requested:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def open(self, address: str):
