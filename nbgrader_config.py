@@ -12,6 +12,11 @@ from grader.course import put_alembic_on_path  # noqa: E402  (needs the line abo
 put_alembic_on_path()
 c = get_config()  # noqa: F821  (traitlets provides it)
 
+# Names of files and ids are logged so that they cannot control the terminal.
+c.Application.logging_config = {
+    "formatters": {"console": {"class": "grader.nbgrader_hooks.logs.PrintableFormatter"}}
+}
+
 c.CourseDirectory.course_id = "attention"
 # The folder of this file, even if the command is started in another folder.
 c.CourseDirectory.root = str(root)
@@ -67,12 +72,12 @@ if servers and servers.ServerApp.initialized():
 
     use_workers_in_formgrader()
 
-# Submissions are repaired first. Then learners' code is executed in a sandbox and the tests outside
-# it. This replaces `Execute`, which executes both in one kernel. Limits on what a submission may
-# use can be set here as well, as in c.Grading.call_seconds = 2; grader/sandbox/inside/limits.py
-# lists them all with their defaults.
+# Submissions are read and repaired first, as `python -m grader` does it: links are not followed.
+# Then learners' code is executed in a sandbox and the tests outside it. This replaces `Execute`,
+# which executes both in one kernel. Limits on what a submission may use can be set here as well, as
+# in c.Grading.call_seconds = 2; grader/sandbox/inside/limits.py lists them all with their defaults.
+c.Autograde.exporter_class = "grader.nbgrader_hooks.autograding.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = [
-    "grader.nbgrader_hooks.preprocessors.RepairSubmission",
     "nbgrader.preprocessors.ClearOutput",
     "nbgrader.preprocessors.DeduplicateIds",
     "nbgrader.preprocessors.OverwriteKernelspec",

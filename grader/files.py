@@ -74,6 +74,19 @@ def stage(path: Path, content: str | bytes) -> None:
         raise
 
 
+def make_writable(folder: Path) -> None:
+    """Make a folder if there is none, and find out early if nothing can be written into it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made or written into.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+
+
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and then its parent folder if that is empty."""
     if folder.exists():

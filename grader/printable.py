@@ -20,3 +20,14 @@ def printable(text: str) -> str:
     ('José\\n\\x1b[2J', '\\udce9')
     """
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def printable_lines(text: str) -> str:
+    r"""Return a text of several lines, each as `printable` returns it.
+
+    Examples
+    --------
+    >>> printable_lines("one\n\x1b[2Jtwo")
+    'one\n\\x1b[2Jtwo'
+    """
+    return "\n".join(map(printable, text.split("\n")))

@@ -206,7 +206,7 @@ def _example_code(target: str, position: int) -> str:
     lines = [f"# Example {position + 1}"] if len(EXAMPLES[target]) > 1 else []
     for name, array in _arrays(target, arguments).items():
         start = f"{name} = np.array("
-        entries = np.array2string(array, separator=", ", prefix=start).replace("\n\n", "\n")
+        entries = re.sub("\n+", "\n", np.array2string(array, separator=", ", prefix=start))
         lines.append(f"{start}{entries})")
     return "\n".join([*lines, _call(target, arguments)])
 

@@ -14,7 +14,7 @@ From text to the next word:
 
 from attn_lib.model.adam import Adam
 from attn_lib.model.gradients import backward
-from attn_lib.model.heads import Head, find_heads, head_scores, without_head
+from attn_lib.model.heads import Head, find_heads, head_scores, logit_parts, without_head
 from attn_lib.model.language import (
     Answer,
     Sentence,
@@ -82,6 +82,7 @@ __all__ = [
     "layer_names",
     "layer_norm",
     "load",
+    "logit_parts",
     "loss_and_gradients",
     "multiplications",
     "recall_sentence",

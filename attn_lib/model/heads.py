@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.model.language import Sentence
-from attn_lib.model.transformer import Transformer, forward, layer_names
+from attn_lib.model.layers import EPSILON, Array
+from attn_lib.model.transformer import Trace, Transformer, forward, layer_names
 from attn_lib.model.vocabulary import encode_batch
 
 Role = Literal["previous word", "induction", "subject"]
@@ -151,6 +152,65 @@ def without_head(model: Transformer, layer: int, head: int) -> Transformer:
     w_o = model.parameters[f"layer{layer}.w_o"].copy()
     w_o[(head - 1) * config.d_k : head * config.d_k] = 0
     return model._replace(parameters={**model.parameters, f"layer{layer}.w_o": w_o})
+
+
+def logit_parts(model: Transformer, trace: Trace) -> dict[str, Array]:
+    r"""Return what each part of the final stream adds to the logits.
+
+    The final stream is a sum, and the unembedding is linear, so the logits are a sum as well. The
+    last layer norm divides all parts by one number, the standard deviation of the whole. The logits
+    are relative to their mean over all words, which softmax does not see.
+
+    Parameters
+    ----------
+    model : Transformer
+        Without feed-forward layers.
+    trace : Trace
+        What `forward` returned.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (..., n, n_words)
+        By ``"embedding"``, ``"position"`` (if positions are added), ``"layer 1, head 1"`` and so
+        on, and ``"bias of the last norm"``.
+
+    Raises
+    ------
+    ValueError
+        If the model has feed-forward layers.
+
+    References
+    ----------
+    Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits", on direct effects.
+
+    Examples
+    --------
+    >>> from attn_lib.model import encode, trained_model
+    >>> trace = forward(trained_model(), encode("ada tea bob juice ada"))
+    >>> total = sum(logit_parts(trained_model(), trace).values())
+    >>> logits = trace["logits"] - trace["logits"].mean(axis=-1, keepdims=True)
+    >>> bool(np.allclose(total, logits, atol=1e-3))
+    True
+    """
+    config, p = model
+    if config.d_ff:
+        raise ValueError("logit_parts: expected a model without feed-forward layers.")
+    parts = {"embedding": trace["tokens"]}
+    if "places" in trace:
+        parts["position"] = np.broadcast_to(trace["places"], trace["tokens"].shape)
+    for number, layer in enumerate(layer_names(config), start=1):
+        for head in range(config.n_heads):
+            rows = slice(head * config.d_k, (head + 1) * config.d_k)
+            mixed = trace[f"{layer}.mixed"][..., head, :, :]  # (..., n, d_k)
+            parts[f"layer {number}, head {head + 1}"] = mixed @ p[f"{layer}.w_o"][rows]
+    deviation = np.sqrt(trace["final.stream"].var(axis=-1, keepdims=True) + EPSILON)
+    added = {
+        name: (part - part.mean(axis=-1, keepdims=True)) / deviation * p["final.gain"]
+        for name, part in parts.items()
+    }
+    added["bias of the last norm"] = np.broadcast_to(p["final.bias"], trace["tokens"].shape)
+    logits = {name: part @ p["unembedding"] for name, part in added.items()}
+    return {name: part - part.mean(axis=-1, keepdims=True) for name, part in logits.items()}
 
 
 def _places(role: Role, sentences: Sequence[Sentence]) -> Iterable[tuple[int, int, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,9 @@ def load(path: Path | str) -> Transformer:
 
 @cache
 def _trained_model() -> Transformer:
-    model = load(PATH)
+    # In Colab attn_lib is imported from its wheel, so the weights are inside a zip file.
+    with as_file(files(__package__) / PATH.name) as path:
+        model = load(path)
     for array in model.parameters.values():
         array.flags.writeable = False
     return model

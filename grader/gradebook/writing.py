@@ -36,6 +36,7 @@ from grader.errors import GraderError
 from grader.gradebook.reading import open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
+from grader.printable import printable
 
 #: The largest number of characters of a student's id.
 MAX_ID_LENGTH = Student.id.type.length
@@ -336,8 +337,8 @@ class GradebookWriter:
         except Exception as problem:  # the course may bring its own rule, which can raise anything
             raise LateRuleFailed(
                 f"the rule for late work, {type(rule).__name__}, raised "
-                f"{type(problem).__name__}: {problem}, for {submission.student_id}, who was "
-                f"{late:g} s late. Correct the rule and give the command again."
+                f"{type(problem).__name__}: {problem}, for {printable(submission.student_id)}, who "
+                f"was {late:g} s late. Correct the rule and give the command again."
             ) from problem
 
     def _withdraw_verdict(self, submission: SubmittedAssignment) -> None:

@@ -38,7 +38,9 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
+from grader.judging.notebook_file import written
 from grader.judging.outputs import new_output, stopped_output, writable
+from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -110,7 +112,7 @@ def judge_submission(
         "versions": versions(),
     }
     try:
-        repaired = repair(submitted, known.stub)
+        repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
         judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
         verdict = _verdict(repaired, judged, assignment, student)
@@ -265,7 +267,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
         parts=judged.parts,
-        notebook=nbformat.writes(judged.notebook) + "\n",
+        notebook=written(judged.notebook),
     )
 
 

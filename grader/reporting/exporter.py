@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import unquote
 
 import nbformat
 from jinja2 import Environment, pass_context
@@ -27,7 +28,7 @@ from grader.reporting.sanitizer import sanitised, shown_text
 
 #: Outputs that a page shows, where each line of an error counts as one. Of an honest notebook, a
 #: page has about a hundred.
-MAX_OUTPUTS = 2000
+MAX_OUTPUTS = 1000
 
 #: The kinds of pictures that a page shows.
 PICTURES = ("image/png", "image/jpeg", "image/gif")
@@ -161,8 +162,17 @@ class PageExporter(HTMLExporter):
         clean = _TAG.sub(_completed, type(self).clean(body))
         return _BETWEEN_TAGS.sub(_collapsed, _FIRST_IN_PRE.sub(r"\1", clean))
 
+    def _shown(self, data: Mapping[str, object]) -> NotebookNode:
+        """Return the kinds of an output that a page shows, with stand-ins for pictures."""
+        texts = {
+            kind: self._rendering.picture(text) or text if kind in PICTURES else text
+            for kind, text in data.items()
+            if isinstance(text, str) and kind.startswith(("text/", "image/"))
+        }
+        return NotebookNode(texts or {"text/plain": ""})
+
     def _fit_outputs(self, nb: NotebookNode) -> None:
-        """Limit the number of outputs, and replace pictures by stand-ins."""
+        """Limit the number and the kinds of outputs, and replace pictures by stand-ins."""
         room = MAX_OUTPUTS
         for cell in nb.cells:
             kept = []
@@ -172,9 +182,9 @@ class PageExporter(HTMLExporter):
                     text = "[more outputs are left out: there are too many]\n"
                     kept.append(nbformat.v4.new_output("stream", name="stderr", text=text))
                     break
-                for kind, data in output.get("data", {}).items():
-                    if kind in PICTURES:
-                        output.data[kind] = self._rendering.picture(data) or data
+                if "data" in output:
+                    output.data = self._shown(output.data)
+                    output.metadata.pop("text/html", None)  # asks for a frame, which is not needed
                 kept.append(output)
             if "outputs" in cell:
                 cell.outputs = kept
@@ -191,6 +201,7 @@ class _Renderer(IPythonRenderer):
         name = url.removeprefix("attachment:")
         if name == url:
             return super().image(text, url, title)
+        name = name if name in self.pictures else unquote(name)  # the parser has quoted it
         if address := self.pictures.get(name):
             return HTMLRenderer.image(self, text, address, title)
         return f"<em>[the picture {html.escape(name)} is missing]</em>"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import CONFIGURATION, configuration, graded_notebook
-from grader.files import copy_notes, is_by_machine, write_atomically
+from grader.files import copy_notes, is_by_machine, make_writable, write_atomically
 from grader.gradebook.reading import Entry
 from grader.reporting import exporter, feedback_page, rendering, sanitizer
 from grader.reporting.results import Result
@@ -66,6 +66,7 @@ def write_feedback(
             if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
                 stale.append((result, entry, found))
     if stale:
+        make_writable(folder / "feedback")
         reasons |= _write_pages(assignment, folder, stale, progress)
     _copy_notes(folder, assignment, results, reasons)
     return reasons
@@ -76,7 +77,7 @@ def _contained(student: str, reasons: dict[str, str]) -> Iterator[None]:
     """Note that a student gets no feedback, if a file of this student alone causes an error."""
     try:
         yield
-    except (OSError, UnicodeError) as problem:
+    except OSError as problem:
         if is_by_machine(problem):
             raise
         reasons[student] = f"no feedback: {problem}"
@@ -134,8 +135,7 @@ def _jobs(
     for result, entry, found in stale:
         notebook = None
         with _contained(result.student, reasons):
-            graded = graded_notebook(folder, assignment, result.student)
-            notebook = graded.read_text(encoding="utf-8")
+            notebook = graded_notebook(folder, assignment, result.student).read_bytes()
         if notebook is None:
             continue
         job = {

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 from nbconvert.exporters import Exporter, HTMLExporter
 from nbformat import NotebookNode
+from nbgrader.converters import GenerateFeedback
 from traitlets.config import Config
 
 from grader.errors import GraderError
+from grader.files import copy_notes
 from grader.reporting.feedback_page import settings_of
 from grader.running.local_workers import LocalWorkers
 from grader.submission import load
@@ -76,8 +78,29 @@ def page_of(job: Mapping[str, Any]) -> str:
     raise NoPage(f"the page could not be made: {done.reason}")
 
 
+def close() -> None:
+    """End the worker of this thread."""
+    if hasattr(_workers, "mine"):
+        _workers.mine.__exit__()
+        del _workers.mine
+
+
 class FeedbackInWorker(HTMLExporter):
-    """Makes the pages of ``nbgrader generate_feedback``, each in a worker."""
+    """Makes the pages of ``nbgrader generate_feedback``, each in a worker.
+
+    nbgrader would copy all other files of a graded submission to its feedback. Here only the notes
+    are copied that `nbgrader release_feedback` needs.
+    """
+
+    def __init__(self, config: Config, parent: GenerateFeedback) -> None:
+        super().__init__(config=config, parent=parent)
+
+        def copy_notes_only(assignment: str, student: str) -> None:
+            made = Path(parent._format_dest(assignment, student))
+            made.mkdir(parents=True, exist_ok=True)
+            copy_notes(Path(parent._format_source(assignment, student)), made)
+
+        parent.init_assignment = copy_notes_only
 
     def from_filename(  # type: ignore[override]  # as HTMLExporter's own
         self, filename: str, resources: dict[str, Any] | None = None, **options: object

@@ -20,6 +20,7 @@ import os
 import re
 import resource
 import secrets
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -76,8 +77,8 @@ class Rendering:
     _stand_ins: set[str] = field(default_factory=set)
     _pictures: list[tuple[str, str]] = field(default_factory=list)
     _mark: str = field(default_factory=lambda: f"x{secrets.token_hex(16)}")
-    _seconds: float = SECONDS_OF_A_PAGE
-    _room: int = MAX_HTML_OF_A_PAGE
+    _seconds: float = field(default_factory=lambda: SECONDS_OF_A_PAGE)
+    _room: int = field(default_factory=lambda: MAX_HTML_OF_A_PAGE)
 
     def text(
         self,
@@ -187,7 +188,7 @@ class Rendering:
         if self.plain:
             raise TookTooMuch("no text of this page could be rendered")
         seconds = min(SECONDS, self._seconds)
-        if seconds <= 0:
+        if seconds < SECONDS / 20:
             raise TookTooMuch(f"other texts took {SECONDS_OF_A_PAGE:g} s of processor time")
         begun = _processor_time()
         try:
@@ -224,21 +225,21 @@ def in_own_process(work: Callable[[], str], seconds: float) -> str:
     ----------
     work : callable
     seconds : float
-        Processor time after which the kernel ends the fork, rounded up to whole seconds.
+        Processor time after which the kernel ends the fork.
 
     Raises
     ------
     TookTooMuch
         If it returned nothing.
     """
-    limit = max(1, math.ceil(seconds))
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             os.close(reading)
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)  # which ends the process
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             text = work().encode("utf-8", "surrogatepass")
             status = 2
             if len(text) <= 4 * MAX_HTML:
@@ -256,9 +257,9 @@ def in_own_process(work: Callable[[], str], seconds: float) -> str:
         return text.decode("utf-8", "surrogatepass")
     if status == 2:
         raise TookTooMuch("it became too long")
-    if status < 0:
-        raise TookTooMuch(f"it took more than {limit} s of processor time or too much memory")
-    raise TookTooMuch("it could not be rendered within the limits")
+    if status == -signal.SIGPROF:
+        raise TookTooMuch(f"it took more than {seconds:g} s of processor time")
+    raise TookTooMuch("it took too much memory or could not be rendered")
 
 
 @contextlib.contextmanager

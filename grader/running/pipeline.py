@@ -18,8 +18,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from grader import submission
-from grader.course import assignments, configuration, matches_student, read_solution_notebook
-from grader.files import TIMESTAMP, is_by_machine, read_note
+from grader.course import (
+    AUTOGRADED,
+    assignments,
+    configuration,
+    matches_student,
+    read_solution_notebook,
+)
+from grader.files import TIMESTAMP, is_by_machine, make_writable, read_note
 from grader.gradebook import reading
 from grader.gradebook.times import read_time
 from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
@@ -206,7 +212,7 @@ def autograde(
         If the course's rule for late work is missing or raises an error.
     """
     students = run.students()
-    run.into.mkdir(parents=True, exist_ok=True)
+    make_writable(run.into / AUTOGRADED)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path_in(run.into, run.assignment)))
         source = read_solution_notebook(run.assignment)

@@ -88,7 +88,7 @@ class ProcessTree:
                 waiting += map(int, _read(f"/proc/{pid}/task/{thread}/children").split())
         return found
 
-    def usage(self, enough: int) -> Usage:
+    def usage(self, enough: int, max_threads: int) -> Usage:
         """Return how much memory and how many threads the processes use.
 
         Parameters
@@ -96,6 +96,8 @@ class ProcessTree:
         enough : int
             If a quick estimate of the memory, which is never too low, is at most this many
             bytes, return it: the exact count takes longer.
+        max_threads : int
+            If there are more threads, their memory is not counted.
 
         Raises
         ------
@@ -105,7 +107,8 @@ class ProcessTree:
         for _ in range(_MAX_PASSES):
             try:
                 members = self.members()
-                return Usage(_memory(members, enough), sum(map(len, members.values())))
+                threads = sum(map(len, members.values()))
+                return Usage(_memory(members, enough) if threads <= max_threads else 0, threads)
             except (ProcessLookupError, FileNotFoundError):
                 if self._has_ended():
                     return Usage(0, 0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 
+from grader.sandbox.cgroup import Cgroup
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.process_tree import ProcessTree, Uncountable
 
@@ -19,12 +20,24 @@ _MIB = 2**20
 
 
 class Watchdog:
-    """Ends a process tree that exceeds its limits; `excess` then says which limit."""
+    """Ends a process tree that exceeds its limits; `excess` then says which limit.
 
-    def __init__(self, processes: ProcessTree, limits: Limits) -> None:
+    Parameters
+    ----------
+    processes : ProcessTree
+    limits : Limits
+    cgroup : Cgroup, optional
+        That of the processes, in which the kernel may end one of them for its memory.
+    """
+
+    def __init__(
+        self, processes: ProcessTree, limits: Limits, cgroup: Cgroup | None = None
+    ) -> None:
         self.excess = ""
         self._processes = processes
         self._limits = limits
+        self._cgroup = cgroup
+        self._ended_before = cgroup.ended() if cgroup else 0
         self._over = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
@@ -36,6 +49,8 @@ class Watchdog:
         with self._lock:
             self._processes.kill()
         self._thread.join()
+        if self._cgroup and self._cgroup.ended() > self._ended_before:
+            self.excess = self.excess or self._too_much_memory
 
     def _watch(self) -> None:
         while not self._over.wait(_INTERVAL):
@@ -47,16 +62,19 @@ class Watchdog:
                 return
 
     def _exceeded(self) -> str:
-        memory = self._limits.memory_mib
+        memory = self._limits.memory_mib * _MIB
+        # Where the kernel does not enforce its own limit, for example for root, this check does.
+        max_threads = self._limits.processes + 8
         try:
-            usage = self._processes.usage(memory * _MIB)
+            usage = self._processes.usage(memory, max_threads)
         except Uncountable as problem:
             return str(problem)
         except Exception as error:  # nobody would watch these processes any more
             return f"its memory could not be counted ({type(error).__name__})"
-        if usage.memory > memory * _MIB:
-            return f"it used more than {memory} MiB of memory"
-        # Where the kernel does not enforce its own limit, for example for root, this check does.
-        if usage.threads > self._limits.processes + 8:
+        if usage.threads > max_threads:
             return f"it had more than {self._limits.processes} processes and threads"
-        return ""
+        return self._too_much_memory if usage.memory > memory else ""
+
+    @property
+    def _too_much_memory(self) -> str:
+        return f"it used more than {self._limits.memory_mib} MiB of memory"

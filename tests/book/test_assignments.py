@@ -27,6 +27,7 @@ CHAPTERS = [
     "masking",
     "complexity",
     "putting-it-together",
+    "from-text-to-next-word",
 ]
 ASSIGNMENTS = [*CHAPTERS, "quiz"]
 

@@ -15,7 +15,7 @@ from book._ext.reading_time import WORD, count, minutes, statement
 from tests.book.test_assignments import CHAPTERS
 
 STATED = re.compile(r"About (\d+) minutes to read: ([\d\u00a0]+) words and (\d+) cells?\.")
-TIMED = ["orientation", *CHAPTERS, "from-text-to-next-word"]
+TIMED = ["orientation", *CHAPTERS]
 
 
 def test_words_and_cells_are_counted():

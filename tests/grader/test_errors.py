@@ -17,6 +17,7 @@ INTERNAL = {
     *("WireError", "TooLarge"),  # by the channel and the session
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
+    "Uncountable",  # by the watchdog
     "TooDeep",  # by the page of feedback
     "LeftOut",  # by the unpacking of archives
 }
@@ -36,7 +37,9 @@ def test_each_error_is_a_grader_error_or_internal(root):
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
         *(
+            "NoPage",
             "NotAFile",
+            "NoGradebook",
             "ImpossibleId",
             "CannotWork",
             "Busy",

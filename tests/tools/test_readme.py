@@ -11,7 +11,7 @@ from PIL import Image
 
 from attn_lib.figures.widgets import MAX_FRAMES
 from book._ext.assignments import path_of, read_overview
-from tests.book.test_reading_time import TIMED
+from tests.book.test_assignments import CHAPTERS
 from tests.exercises.proof.proof import proofs
 from tools import page_sizes, pictures
 
@@ -43,11 +43,11 @@ def test_hours_in_words():
 def test_the_readme_counts_chapters_assignments_tasks_and_hours(root):
     found = [read_overview(path_of(root, name)) for name in proofs()]
     tasks, minutes = sum(len(o.tasks) for o in found), sum(o.minutes for o in found)
-    with_exercise, chapters = WORDS[len(found) - 1], WORDS[len(TIMED) - 1]  # without orientation
+    assert {o.name for o in found} == {*CHAPTERS, "quiz"}
     assert (
-        f"{with_exercise.capitalize()} of the {chapters} chapters after the orientation have an "
-        f"exercise, and a quiz goes across all {with_exercise}: {WORDS[len(found)]} nbgrader "
-        f"assignments with {tasks} tasks, about {hours(minutes)} hours of work."
+        f"Each of the {WORDS[len(CHAPTERS)]} chapters after the orientation has an exercise, and a "
+        f"quiz comes at the end: {WORDS[len(found)]} nbgrader assignments with {tasks} tasks, "
+        f"about {hours(minutes)} hours of work."
     ) in one_line(read(root, "README.md"))
 
 

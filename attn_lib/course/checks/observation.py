@@ -12,6 +12,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypeGuard
@@ -23,10 +24,16 @@ from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
 from attn_lib.course.checks.remote import Remote
 
+#: What exercises give to learners. Its functions may call any others of attn_lib.
+GIVEN = "attn_lib.course.given"
 #: The packages of attn_lib whose functions a learner may call. All others contain answers.
-HELPER_PACKAGES = ("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures")
+HELPER_PACKAGES = (
+    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures"),
+    GIVEN,
+)
 
 
+@cache
 def holds_answers(module: str) -> bool:
     """Say whether the functions of this module give answers away: learners must write their own.
 
@@ -145,7 +152,7 @@ def _call_and_watch(
     called: list[str] = []
 
     def watch(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and holds_answers(str(frame.f_globals.get("__name__"))):
+        if event == "call" and holds_answers(_module(frame)) and not _is_inside_given(frame):
             called.append(frame.f_code.co_name)
 
     before, before_in_threads = sys.getprofile(), threading.getprofile()
@@ -160,6 +167,18 @@ def _call_and_watch(
             sys.setprofile(before)
             threading.setprofile(before_in_threads)
     return result, called[0] if called else None
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__"))
+
+
+def _is_inside_given(frame: FrameType) -> bool:
+    """Say whether a function that exercises give is among the callers of this frame."""
+    caller = frame.f_back
+    while caller is not None and _module(caller) != GIVEN:
+        caller = caller.f_back
+    return caller is not None
 
 
 def _describe_error(error: BaseException, args: Sequence[Any]) -> str:

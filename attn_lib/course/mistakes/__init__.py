@@ -21,7 +21,10 @@ from attn_lib.course.mistakes import (
     softmax_gradients,
     softmax_saturation,
     streaming,
+    trained_heads,
+    transformer_steps,
     variance_growth,
+    word_order,
 )
 from attn_lib.course.mistakes.composition import appearances, spellings
 from attn_lib.course.mistakes.core import Mistake, catalogue, put_in_order
@@ -41,5 +44,8 @@ put_in_order(
         complexity,
         streaming,
         putting_it_together,
+        transformer_steps,
+        word_order,
+        trained_heads,
     ]
 )

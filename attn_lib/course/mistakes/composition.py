@@ -19,6 +19,7 @@ from attn_lib.course.targets import (
     weights_gradient,
 )
 from attn_lib.masks import causal_mask, padding_mask
+from attn_lib.multihead import multi_head_attention
 from attn_lib.softmax import softmax
 
 
@@ -53,6 +54,15 @@ def _key_gradient(**steps):
     return lambda grad, q, k, v: (
         np.swapaxes(_raw_score_gradient(grad, q, k, v, **steps), -1, -2) @ q
     )
+
+
+def _block(norm):
+    def block(x, gain, bias, w_q, w_k, w_v, w_o, n_heads):
+        normed = norm(x, gain, bias)
+        mask = causal_mask(np.shape(x)[-2], np.shape(x)[-2])
+        return x + multi_head_attention(normed, w_q, w_k, w_v, w_o, n_heads=n_heads, mask=mask)
+
+    return block
 
 
 #: For each target, its steps by name, each with a function that takes a replacement for this step
@@ -163,6 +173,7 @@ STEPS: dict[str, list[tuple[str, Callable[[Function], Function]]]] = {
         ("split_heads", lambda step: _multi_head(split=step)),
         ("merge_heads", lambda step: _multi_head(merge=step)),
     ],
+    "block": [("layer_norm", lambda step: _block(norm=step))],
     "query_gradient": [
         ("softmax_backward", lambda step: _query_gradient(through_softmax=step)),
         ("weights_gradient", lambda step: _query_gradient(through_mix=step)),

@@ -32,6 +32,16 @@ from attn_lib.course.targets.dot_products import (
     weight_at,
     weights_shape,
 )
+from attn_lib.course.targets.from_text_to_next_word import (
+    block,
+    embed,
+    induction_head,
+    lead_without_head,
+    output_after_shuffling,
+    weight_after_shuffling,
+    without_head,
+    write,
+)
 from attn_lib.course.targets.masking import (
     cached_attention,
     cached_causal_mask,
@@ -72,6 +82,8 @@ from attn_lib.course.targets.variance_growth import (
 )
 from attn_lib.estimates import score_matrix_noise, variance_noise
 from attn_lib.masks import additive_mask, causal_mask, padding_mask
+from attn_lib.model.layers import layer_norm
+from attn_lib.model.positions import rotate
 from attn_lib.multihead import merge_heads, split_heads
 from attn_lib.softmax import (
     log_softmax,
@@ -156,6 +168,17 @@ TARGETS: dict[str, Callable[..., Any]] = {
             query_gradient,
             key_gradient,
             central_difference,
+            # from-text-to-next-word
+            embed,
+            layer_norm,
+            block,
+            rotate,
+            output_after_shuffling,
+            weight_after_shuffling,
+            induction_head,
+            without_head,
+            lead_without_head,
+            write,
         )
     },
 }

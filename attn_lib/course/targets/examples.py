@@ -14,27 +14,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.inputs import maps_with_induction_head, text_with_repeats
+from attn_lib.model import encode
 
 
 class _Numbers:
     """Short random numbers."""
 
     def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(seed)
 
     def entries(self, *shape: int) -> Array:
         """Return standard normal numbers with one decimal."""
-        return self._rng.normal(size=shape).round(1) + 0.0  # no −0.0
+        return self.rng.normal(size=shape).round(1) + 0.0  # no −0.0
 
     def values(self, *shape: int) -> Array:
         """Return whole numbers, ten times as large."""
-        return (10 * self._rng.normal(size=shape)).round() + 0.0
+        return (10 * self.rng.normal(size=shape)).round() + 0.0
 
     def weights(self, n_q: int, n_k: int) -> Array:
         """Return rows of hundredths that sum to 1."""
-        return self._rng.multinomial(100, self._rng.dirichlet(np.ones(n_k), size=n_q)) / 100
+        return self.rng.multinomial(100, self.rng.dirichlet(np.ones(n_k), size=n_q)) / 100
 
 
 def _entries(seed: int, *shapes: tuple[int, ...]) -> tuple[Array, ...]:
@@ -70,6 +73,13 @@ def _with_outputs(
 
 def _weights(seed: int, n_q: int, n_k: int) -> Array:
     return _Numbers(seed).weights(n_q, n_k)
+
+
+def _maps(seed: int, n_layers: int, n_heads: int) -> tuple[Array, NDArray[np.int64]]:
+    """Return attention maps with two decimals, and their text."""
+    rng = _Numbers(seed).rng
+    ids = text_with_repeats(rng, 4, 1, 0)
+    return maps_with_induction_head(rng, ids, n_layers, n_heads).round(2), ids
 
 
 _SQUARE = _qkv(1, (4, 6), (4, 6), 3)
@@ -113,6 +123,8 @@ _GRADIENTS = [
 ]
 (_AT,) = _entries(15, (2, 3))
 _LENGTHS = [3, 0], [3, 2], [4, 3]
+
+_QUIET = np.array([[3.0, 3.0, 3.0, 3.0], [0.01, 0.02, 0.01, 0.0], [1.0, -2.0, 0.5, 0.7]])
 
 EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "score_matrix": [_QKV[0][:2], (_Q, _K)],
@@ -188,4 +200,32 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "key_gradient": _GRADIENTS,
     # A cubic function, evaluated a step above and a step below.
     "central_difference": [(*(((_AT + step) ** 3).round(3) for step in (0.1, 0, -0.1)), 0.1)],
+    "embed": [
+        (np.array([4, 0, 3]), *_entries(36, (5, 2), (7, 2)), 2),
+        (np.array([[1, 2], [0, 4]]), *_entries(37, (5, 3), (6, 3)), 3),
+    ],
+    "layer_norm": [
+        _entries(38, (3, 4), (4,), (4,)),
+        (np.vstack([*_entries(39, (2, 5)), np.full((1, 5), 3.0)]), *_entries(40, (5,), (5,))),
+        (0.01 * _entries(41, (1, 4))[0], *_entries(42, (4,), (4,))),
+    ],
+    "block": [
+        (*_entries(43, (3, 4), (4,), (4,), (4, 6), (4, 6), (4, 4), (4, 4)), 2),
+        # The first word has equal entries, the second nearly equal ones.
+        (_QUIET, *_entries(51, (4,), (4,), (4, 4), (4, 4), (4, 4), (4, 4)), 2),
+    ],
+    "rotate": [
+        (*_entries(44, (3, 4)), np.array([0, 1, 5])),
+        (*_entries(45, (2, 2, 6)), np.array([3, 1])),
+    ],
+    "output_after_shuffling": [(*_entries(46, (4,)), np.array([2, 0, 3, 1]))],
+    "weight_after_shuffling": [(_weights(47, 4, 4), np.array([2, 0, 3, 1]), 0, 1)],
+    # In one of the two, each mistake picks a head that no other mistake picks.
+    "induction_head": [_maps(65, 2, 3), _maps(85, 3, 2)],
+    "without_head": [(*_entries(48, (6, 4)), 2, 1), (*_entries(49, (6, 6)), 3, 1)],
+    "lead_without_head": [(*_entries(50, (5, 2)), 1)],
+    "write": [
+        (encode("bob juice finn milk"), 5),
+        (encode("hana milk ada cocoa cleo tea hana"), 5),
+    ],
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from attn_lib.figures import style
-from attn_lib.figures.drawing import SCALED, UNSCALED, decimal_text, end_label
+from attn_lib.figures.drawing import CURVE, SCALED, UNSCALED, decimal_text, end_label
 from attn_lib.figures.style import course_style, new_figure
 from attn_lib.model.trials import MaskTrial, ScaleTrial, masks, scales
 
@@ -42,7 +42,7 @@ def mask_losses(trials: Sequence[MaskTrial]) -> tuple[Figure, str]:
         for trial in trials:
             batches = masks.EVERY * np.arange(1, len(trial.losses) + 1)
             colour = colours[trial.masked]
-            axes.plot(batches, trial.losses, "-o", color=colour, ms=3.5, lw=1.6)
+            axes.plot(batches, trial.losses, "-o", color=colour, ms=3.5, lw=1.6, **CURVE)
             end_label(axes, batches[-1], trial.losses[-1], names[trial.masked], colour)
         axes.set_xlim(0, batches[-1])
         axes.set_ylim(bottom=0)
@@ -85,7 +85,7 @@ def recall_in_training(trials: Sequence[ScaleTrial], d_k: int) -> tuple[Figure, 
     ways = sorted({(not trial.divided, trial.spread) for trial in of_width})
     said = []
     with course_style():
-        figure = new_figure(height=4.0)
+        figure = new_figure(height=3.6)
         panels = figure.subplots(2, 2, sharex=True, sharey=True)
         for axes, (undivided, spread) in zip(panels.flat, ways, strict=True):
             name = "not divided" if undivided else "÷ √d_k"
@@ -93,7 +93,7 @@ def recall_in_training(trials: Sequence[ScaleTrial], d_k: int) -> tuple[Figure, 
             lines = [t.recall for t in of_width if (not t.divided, t.spread) == (undivided, spread)]
             for recall in lines:
                 batches = scales.EVERY * np.arange(len(recall))
-                axes.plot(batches, 100 * np.array(recall), color=colour, lw=1.6)
+                axes.plot(batches, 100 * np.array(recall), color=colour, lw=1.6, **CURVE)
             axes.set_ylim(0, 104)
             axes.set_title(f"{name}, start {spread:g}", loc="left", color=colour)
             last = ", ".join(f"{100 * recall[-1]:.0f} %" for recall in lines)

@@ -17,7 +17,7 @@ from attn_lib.model.trials import masks, records, scales
 from attn_lib.model.weights import save
 
 #: Initial models and training sentences for each kind of trial.
-SEEDS = 1
+SEEDS = 3
 
 
 def main() -> None:

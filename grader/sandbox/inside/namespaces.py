@@ -5,8 +5,8 @@ network; using more processes, memory or disk than allowed; and leaving anything
 namespaces end with their first process.
 
 Does not defend against: faults of the kernel itself (`system_calls` reduces the attack surface);
-full use of the worker's processors until a deadline; kernel memory in pipes and local sockets,
-of which the limits on files and processes allow some hundred MiB.
+full use of the worker's processors until a deadline; caches of the kernel, which it empties when
+memory is short.
 
 Without bubblewrap (``--isolation none``) only the limits apply.
 """
@@ -21,11 +21,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.limits import UID, Limits
 from grader.sandbox.inside.system_calls import forbid_system_calls
-
-#: The user id of a submission. Nobody else has it; root is exempt from process limits.
-UID = 61234
 
 _NEW_MOUNTS, _NEW_UTS, _NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 _NEW_USER, _NEW_PROCESSES, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
@@ -101,6 +98,12 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
     _call("prctl", _SET_NO_HUGE_PAGES, 1, 0, 0, 0)
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     forbid_system_calls(_libc)
+
+
+def be_ended_first() -> None:
+    """Let the kernel end this process and its children first when the machine's memory is short."""
+    with contextlib.suppress(OSError):  # without /proc
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def adopt_orphans() -> None:

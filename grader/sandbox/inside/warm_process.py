@@ -1,8 +1,9 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads learner code, and knows no more than its settings. For each session it receives a
-socket over its control socket. A fork that cannot be isolated executes nothing and sends the
-error. When the judge closes the control socket, this process ends, and with it all its forks.
+It never reads learner code, and knows no more than its settings. When asked over its control
+socket, it makes a connection, sends the judge one end and forks a runner for the other. A fork that
+cannot be isolated executes nothing and sends the error. When the judge closes the control socket,
+this process ends, and with it all its forks.
 """
 
 from __future__ import annotations
@@ -41,10 +42,12 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
-            message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
-            if not message:
+            if not judge.recv(1):
                 os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
-            connection = socket.socket(fileno=descriptors[0])
+            theirs, connection = socket.socketpair()
+            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            socket.send_fds(judge, [b"+"], [theirs.fileno()])
+            theirs.close()
             if os.fork() == 0:
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
             connection.close()
@@ -59,6 +62,7 @@ def _become_runner(
         os.setsid()
         memory, size = _own_memory()
         _keep_only(connection)
+        namespaces.be_ended_first()
         if kept is not None:
             namespaces.enter(limits, kept)
         else:

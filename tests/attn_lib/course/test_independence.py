@@ -83,7 +83,7 @@ class TestExamples:
                     np.testing.assert_array_equal(argument, again, err_msg=target)
 
     def test_no_two_draws_have_the_same_seed(self):
-        seeds = re.findall(r"_(?:entries|qkv|blocks|with_outputs|weights)\((\d+)", SOURCE)
+        seeds = re.findall(r"_(?:entries|qkv|blocks|with_outputs|weights|maps)\((\d+)", SOURCE)
         assert len(seeds) > 30
         assert len(set(seeds)) == len(seeds)
         assert SOURCE.count("default_rng(") == 1  # all draws take a seed

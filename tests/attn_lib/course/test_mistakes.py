@@ -42,6 +42,7 @@ WARN = {
     "logarithm-of-a-lost-weight",
     "maximum-of-the-new-block",
     "minus-infinity-times-zero",
+    "norm-without-epsilon",
     "renormalised-after-the-mask",
     "rescaled-the-wrong-way",
     "shares-without-the-sums",
@@ -159,6 +160,7 @@ class TestOrder:
             "masking",
             "complexity",
             "putting-it-together",
+            "from-text-to-next-word",
         ]
 
     def test_entries_of_a_module_stay_together_in_source_order(self):

@@ -8,6 +8,13 @@ import numpy as np
 import pytest
 
 from attn_lib.course.targets import TARGETS
+from attn_lib.course.targets.inputs import (
+    FOCUS,
+    FOCUS_OF_OTHERS,
+    maps_with_induction_head,
+    text_with_repeats,
+)
+from attn_lib.model import draw_sentences, encode, find_heads, forward, trained_model
 
 RNG = np.random.default_rng(7)
 N_Q, N_K, D_K, D_V = 3, 5, 7, 2
@@ -288,6 +295,91 @@ class TestPuttingItTogether:
         x = draw(2, 3)
         given = TARGETS["central_difference"]((x + 0.1) ** 3, x**3, (x - 0.1) ** 3, 0.1)
         np.testing.assert_allclose(given, 3 * x**2 + 0.1**2)  # the error is the step squared
+
+
+class TestFromTextToNextWord:
+    def test_embedding_word_by_word(self):
+        table, places = draw(9, 4), draw(8, 4)
+        ids = np.array([[3, 0, 3], [8, 1, 2]])
+        given = TARGETS["embed"](ids, table, places, 5)
+        for text, i in np.ndindex(2, 3):
+            np.testing.assert_allclose(given[text, i], table[ids[text, i]] + places[5 + i])
+
+    def test_block_adds_causal_heads_of_the_normed_stream(self):
+        n, d_model, heads = 4, 6, 2
+        x, gain, bias = draw(n, d_model), draw(d_model), draw(d_model)
+        w_q, w_k, w_v, w_o = draw(6, 10), draw(6, 10), draw(6, 8), draw(8, 6)
+        normed = np.array([gain * (row - row.mean()) / (row.var() + 1e-5) ** 0.5 for row in x])
+        normed += bias
+        expected = x.copy()
+        for h in range(heads):
+            q, k = normed @ w_q[:, 5 * h : 5 * h + 5], normed @ w_k[:, 5 * h : 5 * h + 5]
+            v = normed @ w_v[:, 4 * h : 4 * h + 4]
+            expected += attend(q, k, v, lambda i, j: j <= i) @ w_o[4 * h : 4 * h + 4]
+        given = TARGETS["block"](x, gain, bias, w_q, w_k, w_v, w_o, heads)
+        np.testing.assert_allclose(given, expected)
+
+    def test_shuffled_words_take_outputs_and_weights_along(self):
+        x, order = draw(5, 4), np.array([3, 0, 4, 2, 1])
+        w_q, w_k, w_v = draw(4, 3), draw(4, 3), draw(4, 2)
+
+        def weights_and_output(x):
+            weights = attend(x @ w_q, x @ w_k, np.eye(5), lambda i, j: True)
+            return weights, weights @ x @ w_v
+
+        (weights, output), (after, moved) = weights_and_output(x), weights_and_output(x[order])
+        np.testing.assert_allclose(TARGETS["output_after_shuffling"](output, order), moved)
+        for i, j in np.ndindex(5, 5):
+            weight = TARGETS["weight_after_shuffling"](weights, order, i, j)
+            assert weight == pytest.approx(after[i, j])
+
+    def test_the_induction_head_of_drawn_maps(self):
+        rng = np.random.default_rng(8)
+        for n_layers, n_heads in ((2, 2), (2, 3), (3, 4)):
+            ids = text_with_repeats(rng, 6, 3, 2)
+            weights = maps_with_induction_head(rng, ids, n_layers, n_heads)
+            np.testing.assert_allclose(weights.sum(axis=-1), 1)
+            assert (weights == np.tril(weights)).all()
+            layer, head = TARGETS["induction_head"](weights, ids)
+            for i, word in enumerate(ids):
+                if word in ids[:i]:
+                    source = ids.tolist().index(word) + 1
+                    there = weights[:, :, i, source].copy()
+                    assert source < i - 1
+                    assert there[layer, head] >= FOCUS[0] > 0.5
+                    there[layer, head] = 0
+                    assert there.max() <= 1 - FOCUS_OF_OTHERS[0]
+
+    def test_a_text_needs_words_that_can_come_again(self):
+        with pytest.raises(ValueError, match=r"expected from 1 to 3 words to come again, .* got 4"):
+            text_with_repeats(np.random.default_rng(0), 5, 4, 0)
+
+    def test_the_induction_head_of_the_trained_model(self):
+        ids = encode("ada tea bob juice cleo milk bob")
+        trace = forward(trained_model(), ids)
+        weights = np.stack([trace["layer1.weights"], trace["layer2.weights"]])
+        found = find_heads(trained_model(), draw_sentences(50, np.random.default_rng(0)))
+        layer, head, _ = found["induction"]
+        assert TARGETS["induction_head"](weights, ids).tolist() == [layer - 1, head - 1]
+
+    def test_without_a_head_only_its_part_is_missing(self):
+        merged, w_o = draw(3, 6), draw(6, 4)
+        for head in range(3):
+            part = merged[:, 2 * head : 2 * head + 2] @ w_o[2 * head : 2 * head + 2]
+            left = merged @ TARGETS["without_head"](w_o, 3, head)
+            np.testing.assert_allclose(left, merged @ w_o - part)
+
+    def test_lead_of_what_is_left(self):
+        parts = draw(5, 2)
+        first, second = np.delete(parts, 3, axis=0).sum(axis=0)
+        assert TARGETS["lead_without_head"](parts, 3) == pytest.approx(first - second)
+
+    def test_writing_takes_the_likeliest_word_again_and_again(self):
+        text = encode("ada tea bob milk bob").tolist()
+        given = TARGETS["write"](text, 4)
+        for _ in range(4):
+            text.append(forward(trained_model(), text)["logits"][-1].argmax())
+        assert given.tolist() == text
 
 
 def test_names_match_the_functions():

@@ -131,20 +131,28 @@ def trials(recording: Recording) -> Iterator[Trial]:
 
 
 def try_out(
-    trial: Trial, proof: Proof, cells: list[Any], recording: Recording, answers: dict[str, str]
+    trial: Trial,
+    proof: Proof,
+    cells: list[Any],
+    recording: Recording,
+    answers: dict[str, str],
+    *,
+    everywhere: bool = False,
 ) -> Run:
     """Run the notebook with the mistake in it, as if the learner had written it.
 
-    Drawing is slow, so test cells that check drawings are skipped if no drawing depends on the
-    mistake.
+    Test cells that do not depend on the answer are skipped. With `everywhere` only those that check
+    drawings are, because drawing is slow; so one can see that no other cell depends on it.
     """
     home = recording.homes[trial.name]
-    drawings = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     affected = {trial.cell, *(cell for cell, homes in proof.builds_on.items() if home in homes)}
+    skipped = set(recording.result.scores)
+    if everywhere:
+        skipped = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     # The code of a mistake is in attn_lib, unlike a learner's code.
     with mock.patch.object(observation, "holds_answers", return_value=False):
         put = {home: {trial.name: trial.replacement()}}
-        return run(cells, answers, put=put, without=drawings - affected)
+        return run(cells, answers, put=put, without=skipped - affected)
 
 
 def row_of(proof: Proof, trial: Trial, recording: Recording, result: Run) -> Row:

@@ -84,6 +84,7 @@ class TestMistakes:
     def test_each_loses_exactly_its_points_and_is_named(self, source, proof, points):
         tried: set[tuple[str, str]] = set()
         seen: set[tuple[str, str]] = set()
+        homes: set[str] = set()
         rows = []
         for learner in LEARNERS:
             answers = {"learner-id": f"learner_id = {learner!r}"}
@@ -98,7 +99,12 @@ class TestMistakes:
                 if not trial.parts:
                     continue
                 seen.add(where)
-                result = try_out(trial, proof, source, recording, answers)
+                home = recording.homes[trial.name]
+                everywhere = home not in homes  # once for each answer
+                homes.add(home)
+                result = try_out(
+                    trial, proof, source, recording, answers, everywhere=everywhere
+                )
                 if learner == LEARNER:
                     rows.append(row_of(proof, trial, recording, result))
                 lost = {i for i, part in enumerate(result.parts[trial.cell]) if not part.passed}
@@ -106,7 +112,7 @@ class TestMistakes:
                 paid = sum(result.parts[trial.cell][i].points for i in lost)
                 elsewhere = result.lost(points)
                 assert elsewhere.pop(trial.cell) == paid, told
-                assert set(elsewhere) <= allowed_elsewhere(proof, recording.homes[trial.name]), told
+                assert set(elsewhere) <= allowed_elsewhere(proof, home), told
                 named = result.mistakes(trial.cell)
                 alike = [
                     mistake.id
