@@ -1,9 +1,13 @@
-"""Reading arguments that are not arrays: sizes, and the alignment of a causal mask."""
+"""Reading arguments that are not arrays: sizes, numbers, and the alignment of a causal mask."""
 
 from __future__ import annotations
 
+import math
 import operator
+from numbers import Real
 from typing import Literal
+
+import numpy as np
 
 Alignment = Literal["top-left", "bottom-right"]
 
@@ -25,6 +29,19 @@ def read_positive_size(value: int, name: str) -> int:
     if size < 1:
         raise ValueError(f"{name}: expected 1 or more, got {size}.")
     return size
+
+
+def read_number(value: object, name: str) -> float:
+    """Return `value` as a float; raise an error if it is not one finite real number."""
+    if isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0:
+        value = value.item()
+    if not isinstance(value, Real) or isinstance(value, bool):
+        given = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else repr(value)
+        raise TypeError(f"{name}: expected one number, got {given}.")
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"{name}: expected a finite number, got {number}.")
+    return number
 
 
 def causal_offset(n_q: int, n_k: int, alignment: Alignment) -> int:

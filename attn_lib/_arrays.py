@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 
-def as_float_array(values: ArrayLike, name: str) -> NDArray[np.floating]:
-    """Return `values` as a floating-point array; integers become float64."""
+def read_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Return `values` as an array; raise an error for ragged lists and for masked arrays."""
+    parts = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
+        raise TypeError(
+            f"{name}: expected an array without a mask of its own, got a masked array, whose "
+            "mask would be lost; pass its .data, and say what is hidden by the argument mask."
+        )
     try:
-        array = np.asarray(values)
+        return np.asarray(values)
     except ValueError as error:
         raise ValueError(
             f"{name}: expected rows of equal length, got a ragged nested list; "
             "give every row the same number of entries."
         ) from error
+
+
+def as_float_array(values: ArrayLike, name: str) -> NDArray[np.floating]:
+    """Return `values` as a floating-point array; integers become float64."""
+    array = read_array(values, name)
     if array.dtype.kind in "iub":
         return array.astype(np.float64)
     if array.dtype.kind != "f":
@@ -22,7 +35,7 @@ def as_float_array(values: ArrayLike, name: str) -> NDArray[np.floating]:
             f"{name}: expected real numbers, got dtype {array.dtype}; "
             "convert with np.asarray(..., dtype=float)."
         )
-    return array
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
 
 
 def working_dtype(dtype: DTypeLike) -> np.dtype:
@@ -104,9 +117,9 @@ def repeat_heads(
 
 
 def read_whole_numbers(values: ArrayLike, name: str) -> NDArray[np.integer]:
-    values = np.asarray(values)
-    if values.dtype.kind not in "iu":
+    array = read_array(values, name)
+    if array.dtype.kind not in "iu":
         raise TypeError(
-            f"{name}: expected whole numbers, got dtype {values.dtype}; convert with .astype(int)."
+            f"{name}: expected whole numbers, got dtype {array.dtype}; convert with .astype(int)."
         )
-    return values
+    return array

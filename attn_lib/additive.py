@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arrays import common_batch_shape, project, read_arrays
-from attn_lib._scores import broadcast_mask, mask_scores
+from attn_lib._steps import broadcast_mask, mask_scores, mix
 from attn_lib.attention import AttentionTrace
 from attn_lib.softmax import softmax
 
@@ -75,7 +75,8 @@ def additive_attention(
     -------
     ndarray, shape (..., n_q, d_v), or AttentionTrace
         In the widest of the input types; float16 is computed in float32. A query with
-        nothing to attend to gets zero weights and a zero output, never NaN. The trace's
+        nothing to attend to gets zero weights and a zero output, never NaN. A value whose
+        weight is 0 does not count, even if it is NaN or infinite. The trace's
         `raw` and `scaled` are the same scores.
 
     Raises
@@ -125,7 +126,8 @@ def additive_attention(
         masked = np.broadcast_to(scores, scores_shape).copy()
         mask_scores(masked, broadcast_mask(mask, scores_shape))
     weights = softmax(masked)  # (..., n_q, n_k), each row sums to 1
-    output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
+    # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
+    output = mix(lambda values: weights @ values, v)
 
     if return_trace:
         trace = (scores, scores, masked, weights, output)

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arguments import Alignment, causal_offset
+from attn_lib._arguments import Alignment, causal_offset, read_number
 from attn_lib._arrays import common_batch_shape, read_arrays, repeat_heads
-from attn_lib._scores import broadcast_mask, cap_scores, default_scale, mask_scores
+from attn_lib._steps import broadcast_mask, cap_scores, default_scale, mask_scores, mix
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from attn_lib.streaming import stream
@@ -88,7 +88,8 @@ def scaled_dot_product_attention(
         Values: what each position hands over. Leading axes of `q`, `k` and `v` broadcast.
     mask : array_like, broadcastable to (..., n_q, n_k), optional
         Boolean: True where attention is allowed. Floating point: added to the scaled
-        scores. The same meaning as PyTorch's ``attn_mask``.
+        scores. The same meaning as PyTorch's ``attn_mask``. Axes are matched from the right,
+        so with heads a mask for each sequence needs an axis for them: (B, 1, n_q, n_k).
     is_causal : bool
         Keep every query from later keys. May be given together with `mask`.
     causal_alignment : {"top-left", "bottom-right"}
@@ -111,17 +112,19 @@ def scaled_dot_product_attention(
     -------
     ndarray, shape (..., n_q, d_v), or AttentionTrace
         In the widest of the input types; float16 is computed in float32. A query with
-        nothing to attend to gets zero weights and a zero output, never NaN. The inputs
-        are not changed.
+        nothing to attend to gets zero weights and a zero output, never NaN. A value whose
+        weight is 0 does not count, even if it is NaN or infinite, and neither does a hidden
+        key. The inputs are not changed.
 
     Raises
     ------
     TypeError
-        If an input is not made of real numbers.
+        If an input is not made of real numbers or is a masked array, or if `scale` or
+        `softcap` is not one number.
     ValueError
         If the shapes do not fit together; the message says which sizes differ. If the
-        alignment or the method is not one of those named, if softcap is not positive, or if
-        a trace is asked for with ``method="streaming"``.
+        alignment or the method is not one of those named, if softcap is not positive, if it
+        or the scale is not finite, or if a trace is asked for with ``method="streaming"``.
 
     References
     ----------
@@ -139,6 +142,7 @@ def scaled_dot_product_attention(
     >>> scaled_dot_product_attention(q, k, v, return_trace=True).weights.round(4)
     array([[0.8816, 0.1057, 0.0127]])
     """
+    softcap = None if softcap is None else read_number(softcap, "softcap")
     _check_options(method, softcap, return_trace)
     (q, k, v), dtype = read_arrays((q, "q"), (k, "k"), (v, "v"))
     if enable_gqa:
@@ -149,16 +153,22 @@ def scaled_dot_product_attention(
     if mask is not None:
         mask = broadcast_mask(mask, scores_shape)
     offset = causal_offset(n_q, n_k, causal_alignment) if is_causal else None
-    if scale is None:
-        scale = default_scale(d_k)
+    scale = default_scale(d_k) if scale is None else read_number(scale, "scale")
 
     if method == "auto" and not return_trace:
         method = "streaming" if _is_large(scores_shape) else "dense"
     if method == "streaming":
-        output = stream(q, k, v, scale=scale, softcap=softcap, mask=mask, causal_offset=offset)
+
+        def in_blocks(values: NDArray[np.floating]) -> NDArray[np.floating]:
+            return stream(
+                q, k, values, scale=scale, softcap=softcap, mask=mask, causal_offset=offset
+            )
+
+        output = mix(in_blocks, v)
         return output.astype(dtype, copy=False)
 
-    raw = q @ k.swapaxes(-1, -2)  # (..., n_q, d_k) @ (..., d_k, n_k) -> (..., n_q, n_k)
+    with np.errstate(invalid="ignore"):  # where a key is infinite, perhaps a hidden one
+        raw = q @ k.swapaxes(-1, -2)  # (..., n_q, d_k) @ (..., d_k, n_k) -> (..., n_q, n_k)
     scaled = raw * raw.dtype.type(scale)  # (..., n_q, n_k)
     masked = scaled
     if softcap is not None or mask is not None or is_causal:
@@ -170,7 +180,8 @@ def scaled_dot_product_attention(
     if is_causal:
         mask_scores(masked, causal_mask(n_q, n_k, causal_alignment))
     weights = softmax(masked)  # (..., n_q, n_k), each row sums to 1
-    output = weights @ v  # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
+    # (..., n_q, n_k) @ (..., n_k, d_v) -> (..., n_q, d_v)
+    output = mix(lambda values: weights @ values, v)
 
     if return_trace:
         trace = (raw, scaled, masked, weights, output)
@@ -190,7 +201,7 @@ def _check_options(method: Method, softcap: float | None, return_trace: bool) ->
             'return_trace: expected method "dense" or "auto", got "streaming", which holds no '
             "intermediate results; leave out one of the two."
         )
-    if softcap is not None and not softcap > 0:
+    if softcap is not None and softcap <= 0:
         raise ValueError(
             f"softcap: expected a positive number, got {softcap}; leave it out for no cap."
         )

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib._arguments import Alignment
+from attn_lib._arguments import Alignment, read_number
 from attn_lib._arrays import as_float_array, read_arrays, repeat_heads
-from attn_lib._scores import default_scale
+from attn_lib._steps import default_scale
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.softmax import softmax_backward
 
@@ -72,7 +72,8 @@ def attention_backward(
         query heads share a key head, its gradient is the sum over all its uses. `weights`
         and `scores` have the leading axes of the output. `scores` is also the gradient of
         a floating-point mask of that full shape. A query with nothing to attend to has a
-        zero gradient at its scores and passes nothing on to q, k and v; never NaN.
+        zero gradient at its scores and passes nothing on to q, k and v; never NaN. A hidden
+        key or value that is NaN or infinite changes no other gradient than its own in `weights`.
 
     Raises
     ------
@@ -120,18 +121,20 @@ def attention_backward(
     key_shape, value_shape = k.shape, v.shape
     if enable_gqa:
         k, v = repeat_heads(q, k, v)
-    if scale is None:
-        scale = default_scale(q.shape[-1])
+    scale = default_scale(q.shape[-1]) if scale is None else read_number(scale, "scale")
 
     weights = trace.weights
     d_v = weights.swapaxes(-1, -2) @ d_output  # (..., n_k, n_q) @ (..., n_q, d_v)
-    d_weights = d_output @ v.swapaxes(-1, -2)  # (..., n_q, d_v) @ (..., d_v, n_k)
-    d_scores = softmax_backward(weights, d_weights)  # (..., n_q, n_k)
+    with np.errstate(invalid="ignore"):  # 0 times infinity, at a hidden value
+        d_weights = d_output @ v.swapaxes(-1, -2)  # (..., n_q, d_v) @ (..., d_v, n_k)
+    d_scores = softmax_backward(weights, _where_used(weights, d_weights))  # (..., n_q, n_k)
     d_raw = d_scores * q.dtype.type(scale)  # (..., n_q, n_k)
     if softcap is not None:
-        d_raw *= 1 - np.tanh(trace.scaled / q.dtype.type(softcap)) ** 2
-    d_q = d_raw @ k  # (..., n_q, n_k) @ (..., n_k, d_k)
-    d_k = d_raw.swapaxes(-1, -2) @ q  # (..., n_k, n_q) @ (..., n_q, d_k)
+        cap = q.dtype.type(read_number(softcap, "softcap"))
+        d_raw *= 1 - np.tanh(trace.scaled / cap) ** 2
+    # A query or key that is not finite either is hidden or makes the scores, and so d_raw, NaN.
+    d_q = d_raw @ _finite(k)  # (..., n_q, n_k) @ (..., n_k, d_k)
+    d_k = d_raw.swapaxes(-1, -2) @ _finite(q)  # (..., n_k, n_q) @ (..., n_q, d_k)
 
     gradients = (
         _sum_over_uses(d_q, q.shape),
@@ -141,6 +144,20 @@ def attention_backward(
         d_scores,
     )
     return AttentionGradients(*(a.astype(dtype, copy=False) for a in gradients))
+
+
+def _where_used(
+    weights: NDArray[np.floating], d_weights: NDArray[np.floating]
+) -> NDArray[np.floating]:
+    """Return the gradient at the weights, without the infinities and NaN at weights of 0."""
+    if np.isfinite(d_weights).all():
+        return d_weights
+    return np.where(weights == 0, 0, d_weights)
+
+
+def _finite(vectors: NDArray[np.floating]) -> NDArray[np.floating]:
+    finite = np.isfinite(vectors)
+    return vectors if finite.all() else np.where(finite, vectors, 0)
 
 
 def _sum_over_uses(gradient: NDArray[np.floating], shape: tuple[int, ...]) -> NDArray[np.floating]:

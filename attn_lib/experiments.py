@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from attn_lib._arguments import read_positive_size
-from attn_lib._scores import default_scale
+from attn_lib._steps import default_scale
 from attn_lib.estimates import Estimate
 from attn_lib.softmax import softmax, softmax_backward, softmax_jacobian_norm
 

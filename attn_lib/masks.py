@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from attn_lib._arguments import Alignment, causal_offset, read_size
-from attn_lib._arrays import read_whole_numbers
+from attn_lib._arrays import read_array, read_whole_numbers
 
 
 def causal_mask(n_q: int, n_k: int, alignment: Alignment = "top-left") -> NDArray[np.bool_]:
@@ -130,6 +130,8 @@ def padding_mask(lengths: ArrayLike, n_k: int) -> NDArray[np.bool_]:
     ndarray of bool, shape (..., 1, n_k)
         True where the key is a real position. The axis of length 1 broadcasts over the
         queries: padding is a property of the key, so it is the same for every query.
+        Beside scores of shape (B, H, n_q, n_k) a mask of shape (B, 1, n_k) needs an axis for
+        the heads, ``mask[:, None]``: without it, B is taken for H where the two are equal.
 
     Raises
     ------
@@ -257,7 +259,7 @@ def additive_mask(allowed: ArrayLike, dtype: DTypeLike = np.float64) -> NDArray[
 
 
 def _booleans(mask: ArrayLike, caller: str, advice: str) -> NDArray[np.bool_]:
-    mask = np.asarray(mask)
-    if mask.dtype != np.bool_:
-        raise TypeError(f"{caller}: expected booleans, got dtype {mask.dtype}; {advice}.")
-    return mask
+    array = read_array(mask, f"{caller}: mask")
+    if array.dtype != np.bool_:
+        raise TypeError(f"{caller}: expected booleans, got dtype {array.dtype}; {advice}.")
+    return array

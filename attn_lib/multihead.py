@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib._arguments import Alignment, read_size
 from attn_lib._arrays import as_float_array, project, read_arrays
-from attn_lib._scores import broadcast_mask
+from attn_lib._steps import broadcast_mask
 from attn_lib.attention import AttentionTrace, scaled_dot_product_attention
 
 

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib._parallel import run_on_all_cores
-from attn_lib._scores import cap_scores, mask_scores
+from attn_lib._steps import cap_scores, mask_scores
 from attn_lib.masks import sliding_window_mask
 
 Array = NDArray[np.floating]
@@ -154,7 +154,11 @@ class _Call:
 
     def attend(self, task: Task) -> None:
         """Fill in the output for some heads and a block of queries."""
-        heads, queries = task
+        # A thread has its own error state. A weight of 0 times an infinite value is invalid.
+        with np.errstate(invalid="ignore"):
+            self.attend_in_blocks(*task)
+
+    def attend_in_blocks(self, heads: Heads, queries: slice) -> None:
         q = self.q[*heads, queries]  # (H, n, d_k)
         q = np.multiply(q, self.scale, out=_memory("q", q.shape, q.dtype))
         output = self.output[*heads, queries]  # (H, n, d_v)

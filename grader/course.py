@@ -25,6 +25,15 @@ SOLUTIONS = ROOT / "solutions"
 EXERCISES = ROOT / "exercises"
 CONFIGURATION = ROOT / "nbgrader_config.py"
 
+#: The folder for graded notebooks, beside the gradebook.
+AUTOGRADED = "autograded"
+
+#: nbgrader's own choice of a folder for the exchange.
+EXCHANGE = "/usr/local/share/nbgrader/exchange"
+
+#: nbgrader's names for the folders of a course that hold instructors' and learners' work.
+_FOLDERS = ("source", "submitted", AUTOGRADED, "feedback")
+
 
 class NbGraderFailed(GraderError):
     """Raised when a step of nbgrader fails; the message is the log of that step."""
@@ -62,7 +71,7 @@ def graded_cells(assignment: str) -> list[str]:
 
 def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
     """Return the path of a student's graded notebook in the folder that holds the gradebook."""
-    return folder / "autograded" / student / assignment / f"{assignment}.ipynb"
+    return folder / AUTOGRADED / student / assignment / f"{assignment}.ipynb"
 
 
 def put_alembic_on_path() -> None:
@@ -89,6 +98,18 @@ def _executed_configuration() -> Config:
     from traitlets.config.loader import PyFileConfigLoader
 
     return PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
+
+
+def private_folders() -> list[Path]:
+    """Return the configured folders that hold instructors' and learners' work.
+
+    They are the course, its folders if they lie elsewhere, and the exchange.
+    """
+    config = configuration()
+    course = config.get("CourseDirectory", {})
+    root = Path(course.get("root", ROOT))
+    inside = [root / course.get(f"{name}_directory", name) for name in _FOLDERS]
+    return [root, *inside, Path(config.get("Exchange", {}).get("root", EXCHANGE))]
 
 
 def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) -> NbGraderAPI:

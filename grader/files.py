@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import shutil
+import stat
 from pathlib import Path
 
 #: The file next to a submission in which nbgrader records when it was handed in.
@@ -10,13 +14,77 @@ TIMESTAMP = "timestamp.txt"
 #: The files that nbgrader's exchange puts next to a submission. It needs the secret to return the
 #: feedback.
 NOTES = (TIMESTAMP, "submission_secret.txt")
+MAX_NOTE_BYTES = 1024
 
 
-def write_atomically(path: Path, text: str) -> None:
+#: Errors of the machine as a whole: full disks, read-only disks, faulty disks, too few resources.
+_MACHINE = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO),
+    *(errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EAGAIN),
+)
+
+
+def is_by_machine(error: BaseException) -> bool:
+    """Say whether an error comes from the machine's state, and so would hit any other file too.
+
+    Examples
+    --------
+    >>> is_by_machine(OSError(errno.ENOSPC, "No space left on device")), is_by_machine(ValueError())
+    (True, False)
+    """
+    return isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno in _MACHINE
+    )
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Replace a file's content so that readers see either all of the old or all of the new."""
-    temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-    temporary.replace(path)
+    stage(path, content)
+    put_in_place(path)
+
+
+def staged_at(path: Path) -> Path:
+    """Return the hidden file beside a path, into which its next content is written."""
+    return path.with_name(f".{path.name}.new")
+
+
+def put_in_place(path: Path) -> None:
+    """Replace a file by the one that was staged for it."""
+    staged_at(path).replace(path)
+
+
+def stage(path: Path, content: str | bytes) -> None:
+    """Write the next content of a file to a hidden file beside it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written completely, or the path is a folder. Nothing is left then.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    staged = staged_at(path)
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")
+    try:
+        staged.write_bytes(content)
+    except OSError:
+        with contextlib.suppress(OSError):
+            staged.unlink()
+        raise
+
+
+def make_writable(folder: Path) -> None:
+    """Make a folder if there is none, and find out early if nothing can be written into it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made or written into.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def remove_folder(folder: Path) -> None:
@@ -38,15 +106,27 @@ def copy_notes(submission: Path, made: Path) -> None:
         The folder with what was made from the submission: the graded notebook or the feedback.
     """
     for name in NOTES:
-        noted = submission / name
-        text = noted.read_text("utf-8", "replace") if is_small_file(noted) else None
+        try:
+            content = read_note(submission / name)
+        except OSError:
+            content = None
         copy = made / name
-        if text is None:
+        if content is None:
             copy.unlink(missing_ok=True)
-        elif not copy.is_file() or copy.read_text("utf-8") != text:
-            write_atomically(copy, text)
+        elif not copy.is_file() or copy.read_bytes() != content:
+            write_atomically(copy, content)
 
 
-def is_small_file(path: Path) -> bool:
-    """Say whether the path is an ordinary file, not a link, of less than 1 KiB."""
-    return path.is_file() and not path.is_symlink() and path.stat().st_size < 1024
+def read_note(path: Path) -> bytes | None:
+    """Return the content of a note, or None if there is no ordinary file of less than 1 KiB.
+
+    Raises
+    ------
+    OSError
+        If the file or its folder cannot be read.
+    """
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        found = path.lstat()
+        if stat.S_ISREG(found.st_mode) and found.st_size < MAX_NOTE_BYTES:
+            return path.read_bytes()
+    return None

@@ -264,7 +264,7 @@ def _cells(array: NDArray[Any], right: NDArray[Any]) -> list[str]:
     """
     framed = np.zeros(array.shape, dtype=bool)
     if array.shape == right.shape:
-        relative, absolute = tolerance_for(array, right)
+        relative, absolute = tolerance_for(right)
         framed = ~np.isclose(array, right, rtol=relative, atol=absolute, equal_nan=True)
     reach = np.max(np.abs(right), initial=0, where=np.isfinite(right)) or 1
     if array.dtype != bool:

@@ -37,7 +37,7 @@ from attn_lib.figures.chapters.masking import (
     padding_sides,
     window_masks,
 )
-from attn_lib.figures.chapters.orientation import four_steps, soft_lookup
+from attn_lib.figures.chapters.orientation import four_steps, look_back, soft_lookup
 from attn_lib.figures.chapters.putting_it_together import difference_errors, gradient_flow
 from attn_lib.figures.chapters.softmax_saturation import (
     jacobian_histogram,
@@ -48,6 +48,7 @@ from attn_lib.figures.chapters.softmax_saturation import (
     training_curves,
 )
 from attn_lib.figures.chapters.streaming import causal_blocks, streaming_softmax
+from attn_lib.figures.chapters.trials import mask_losses, recall_in_training
 from attn_lib.figures.chapters.variance_growth import (
     failed_assumptions,
     measured_variances,
@@ -71,8 +72,10 @@ __all__ = [
     "kind_of_mask",
     "largest_weight_histogram",
     "layer_costs",
+    "look_back",
     "mask_alignments",
     "mask_combination",
+    "mask_losses",
     "mask_to_weights",
     "masking_mistake",
     "measured_variances",
@@ -84,6 +87,7 @@ __all__ = [
     "position_scores",
     "projections",
     "query_gradient_histogram",
+    "recall_in_training",
     "residual_stream",
     "row_under_mask",
     "score_histogram",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 #: Colours of scores that were divided by nothing, √d_k or d_k.
 UNSCALED, SCALED, OVERSCALED = style.KEY, style.QUERY, style.OUTPUT
+#: Draw a curve without antialiasing, which would double the file size; the high resolution hides
+#: it.
+CURVE: dict[str, Any] = {"antialiased": False}
 
 
 def on_circle(angles: Sequence[float], radius: float) -> NDArray[np.float64]:

@@ -9,6 +9,7 @@ From text to the next word:
 - `sampling`: how it writes, with a cache and without.
 - `measures` and `heads`: what it can do, and which head does what.
 - `parts` and `replacing`: another attention, softmax or mask in place of the right one.
+- `trials`: training with another scale, from another start, and without the mask.
 """
 
 from attn_lib.model.adam import Adam

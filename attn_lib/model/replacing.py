@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from attn_lib._scores import default_scale
+from attn_lib._steps import default_scale
 from attn_lib.attention import AttentionTrace
 from attn_lib.model.layers import Array
 from attn_lib.model.parts import RIGHT, Attention, Mask, Parts

@@ -13,6 +13,9 @@
       One row for each query, one column for each key.
     :::
 
+Options are shuffled in an order that depends on the quiz's id alone, so that the place of the right
+one says nothing.
+
 On a page, quiz.js turns it into radio buttons that report right or wrong. Without JavaScript, the
 same HTML shows the question, its options, and a collapsible block with all explanations. Other
 builders get plain paragraphs.
@@ -22,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
@@ -40,6 +44,8 @@ logger = logging.getLogger(__name__)
 
 ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 MARK = re.compile(r"\[([ xX])\]\s+")
+#: Options that speak of the others come after them.
+ABOUT_THE_OTHERS = re.compile(r"(Both|Neither)\b")
 
 
 class quiz(nodes.General, nodes.Element):  # noqa: N801, docutils names nodes in lower case
@@ -66,7 +72,10 @@ class QuizError(ValueError):
     """Raised if a quiz is malformed."""
 
 
-def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_explanation]:
+Pair = tuple[quiz_option, quiz_explanation]
+
+
+def _read_option(item: nodes.list_item, letter: str) -> Pair:
     first = item[0] if len(item) else None
     mark = None
     if isinstance(first, nodes.paragraph) and isinstance(first[0], nodes.Text):
@@ -82,9 +91,9 @@ def _read_option(item: nodes.list_item, letter: str) -> tuple[quiz_option, quiz_
             "add an indented paragraph after a blank line."
         )
     rest = nodes.Text(first[0][mark.end() :])
-    option = quiz_option("", "", rest, *first[1:], letter=letter)
+    option = quiz_option("", "", rest, *first[1:])
     right = mark.group(1) != " "
-    return option, quiz_explanation("", *item[1:], letter=letter, right=right)
+    return option, quiz_explanation("", *item[1:], right=right)
 
 
 def read_quiz(content: nodes.Element, identifier: str) -> quiz:
@@ -121,12 +130,28 @@ def read_quiz(content: nodes.Element, identifier: str) -> quiz:
     if right != 1:
         raise QuizError(f"expected exactly one right option, marked '[x]', got {right}.")
 
+    pairs = _shuffled(pairs, identifier)
     result = quiz("", ids=[f"quiz-{identifier}"])
     result += quiz_question("", "", *question[0].children)
     result += question[1:]
     result += [option for option, _ in pairs]
     result += quiz_explanations("", *(explanation for _, explanation in pairs))
     return result
+
+
+def _shuffled(pairs: list[Pair], identifier: str) -> list[Pair]:
+    """Return options and explanations in the order, and with the letters, of the page."""
+
+    def place(numbered: tuple[int, Pair]) -> tuple[bool, str]:
+        number, (option, _) = numbered
+        comes_last = ABOUT_THE_OTHERS.match(option.astext()) is not None
+        return comes_last, sha256(f"{identifier} {number}".encode()).hexdigest()
+
+    shuffled = [pair for _, pair in sorted(enumerate(pairs), key=place)]
+    for letter, pair in zip(ascii_uppercase, shuffled, strict=False):
+        for node in pair:
+            node["letter"] = letter
+    return shuffled
 
 
 class QuizDirective(SphinxDirective):
@@ -274,4 +299,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(PlainQuiz)
     app.connect("env-purge-doc", _forget_page)
     app.connect("env-merge-info", _merge)
-    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,18 +6,27 @@ A function imports what it needs when it is called, so that ``--help`` answers a
 from __future__ import annotations
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from grader import course
 from grader.errors import GraderError
+from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
 if TYPE_CHECKING:
     from grader.command_line.grading import Graded
     from grader.reporting.results import Result
     from grader.running.pipeline import Run, Workers
+
+#: Errors of files and disks, as opposed to bugs of the grader.
+OF_FILES = (
+    *(errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO),
+    *(errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EMFILE, errno.ENFILE),
+    *(errno.ENOTEMPTY, errno.EEXIST),
+)
 
 #: The exit statuses other than 0, which means that everything succeeded.
 SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
@@ -33,11 +42,31 @@ class NothingGraded(GraderError):
 
 def database_problem(error: Exception) -> str:
     """Return a sentence on an error of the gradebook's database, or "" for any other error."""
-    from sqlalchemy.exc import OperationalError, ProgrammingError
+    from nbgrader.api import InvalidEntry
+    from sqlalchemy.exc import ArgumentError, DBAPIError
 
-    if isinstance(error, (OperationalError, ProgrammingError)):
-        return f"the gradebook could not be used: {str(error.orig or error).strip()}"
-    return ""
+    if isinstance(error, ModuleNotFoundError) and "psycopg" in str(error.name):
+        text = f"{error}. Install it with pip install '.[postgresql]'"
+    elif isinstance(error, DBAPIError):
+        text = str(error.orig or error).strip()
+        if "no such column" in text or "UndefinedColumn" in str(error):
+            text += ". If an older nbgrader made it, give the command nbgrader db upgrade first"
+    elif isinstance(error, (ArgumentError, InvalidEntry)):
+        text = str(error).strip()
+    else:
+        return ""
+    return f"the gradebook could not be used: {text}"
+
+
+def file_problem(error: Exception) -> str:
+    """Return a sentence on a file that the instructor can do something about, or ""."""
+    if not isinstance(error, OSError) or error.errno not in OF_FILES:
+        return ""
+    where = f": {printable(str(error.filename))}" if error.filename else ""
+    return (
+        f"a file could not be read or written ({error.strerror}){where}. What is in the gradebook "
+        "stays. Put it right, then give the command again: it continues from here."
+    )
 
 
 def release_exercises(options: argparse.Namespace) -> int:
@@ -47,9 +76,9 @@ def release_exercises(options: argparse.Namespace) -> int:
     exit_status = 0
     for assignment in options.assignments or course.assignments():
         try:
-            print(release.release(assignment, force=options.force))
+            say(release.release(assignment, force=options.force))
         except GraderError as problem:
-            print(problem, file=sys.stderr)
+            say(problem, error=True)
             exit_status = SOME_FAILED
     return exit_status
 
@@ -64,7 +93,7 @@ def make_bundle(options: argparse.Namespace) -> int:
     """
     from grader.releasing import bundle
 
-    print(bundle.bundle(options.book, options.into))
+    say(bundle.bundle(options.book, options.into))
     return 0
 
 
@@ -117,12 +146,17 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
             students = pipeline.autograde(run, workers, progress)
             found = results.results(run.db_url, run.into, run.assignment, students)
             graded = grading.Graded(found)
-    sentences = [_deadline(run.db_url, run.assignment, graded.results)]
+    sentences = [
+        summary.not_judged(graded.results),
+        _deadline(run.db_url, run.assignment, graded.results),
+    ]
     if run.student == "*":
         students = [result.student for result in graded.results]
         sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
+        sentences.append(summary.formulas(graded.results))
         sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
     return _print_results(graded, sentences)
 
@@ -143,9 +177,9 @@ def write_feedback(options: argparse.Namespace) -> int:
             options.assignment, options.into.resolve(), found, progress=progress
         )
     for student, problem in problems.items():
-        print(f"{student}: {problem}", file=sys.stderr)
+        say(f"{printable(student)}: {printable(problem)}", error=True)
     pages = sum(result.entry is not None for result in found) - len(problems)
-    print(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
+    say(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
     return SOME_FAILED if problems else 0
 
 
@@ -169,7 +203,7 @@ def write_grades(options: argparse.Namespace) -> int:
         assignment=options.assignment,
         file_format=options.format,
     )
-    print(summary.exported(found, lines, path))
+    say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))
     return 0
 
 
@@ -187,7 +221,7 @@ def write_report(options: argparse.Namespace) -> int:
     found = _results(options)
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     report.write_report(options.assignment, found, path, deadline)
-    print(path)
+    say(path)
     return 0
 
 
@@ -217,7 +251,7 @@ def examine_machine(options: argparse.Namespace) -> int:
 
     checks = doctor.checks()
     for name, ok, sentence in checks:
-        print(f"{'ok  ' if ok else 'FAIL'}  {name}: {sentence}")
+        say(f"{'ok  ' if ok else 'FAIL'}  {name}: {sentence}")
     return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
 
 
@@ -269,10 +303,10 @@ def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
 
 def _warn_of(isolation: str) -> None:
     if isolation == NONE:
-        print(
+        say(
             "WARNING: isolation is none. Learners' code runs unprotected, as your user: it can "
             "read and change whatever you can.",
-            file=sys.stderr,
+            error=True,
         )
 
 
@@ -280,16 +314,18 @@ def _print_results(graded: Graded, sentences: Sequence[str] = ()) -> int:
     """Print the results of a class, then the sentences; return the exit status."""
     from grader.reporting import summary
 
-    print(summary.table(graded.results))
+    say(summary.table(graded.results))
     if remarks := summary.remarks(graded.results):
-        print(f"\n{remarks}")
-    print()
-    print(summary.sentence(summary.figures(graded.results)))
+        say(f"\n{remarks}")
+    say("")
+    say(summary.sentence(summary.figures(graded.results)))
     for text in filter(None, sentences):
-        print(text)
+        say(text)
     for student, problem in graded.without_feedback.items():
-        print(f"{student}: {problem}", file=sys.stderr)
-    failed = any(result.reason for result in graded.results) or graded.without_feedback
+        say(f"{printable(student)}: {printable(problem)}", error=True)
+    failed = graded.without_feedback or any(
+        result.reason or result.not_judged for result in graded.results
+    )
     return SOME_FAILED if failed else 0
 
 
@@ -304,4 +340,13 @@ class _Progress:
             self.show("")
 
     def show(self, line: object) -> None:
-        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{printable(str(line))}", end="", file=sys.stderr, flush=True)
+
+
+def say(text: object, *, error: bool = False) -> None:
+    """Print lines on the standard output or error stream, so that they cannot control a terminal.
+
+    Names that someone else chose are escaped where the text is made, so that they cannot end a line
+    either.
+    """
+    print(printable_lines(str(text)), file=sys.stderr if error else sys.stdout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,16 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return options.action(options)
     except KeyboardInterrupt:
-        print("stopped; the same command continues from here.", file=sys.stderr)
+        actions.say("stopped; the same command continues from here.", error=True)
         return actions.STOPPED
     except GraderError as problem:
-        print(problem, file=sys.stderr)
+        actions.say(problem, error=True)
         return actions.NOT_DONE
     except Exception as error:
-        sentence = actions.database_problem(error)
+        sentence = actions.file_problem(error) or actions.database_problem(error)
         if not sentence:
             raise
-        print(sentence, file=sys.stderr)
+        actions.say(sentence, error=True)
         return actions.NOT_DONE
 
 

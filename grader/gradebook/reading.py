@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -18,9 +20,14 @@ from nbgrader.api import (
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from sqlalchemy import and_, select
+from sqlalchemy import and_, make_url, select
 
 from grader.course import put_alembic_on_path
+from grader.errors import GraderError
+
+
+class NoGradebook(GraderError):
+    """Raised for a file that was named as the gradebook and is something else."""
 
 
 @dataclass
@@ -54,11 +61,37 @@ def open_gradebook(db_url: str, course_id: str = "") -> Gradebook:
 
     Raises
     ------
-    sqlalchemy.exc.OperationalError
+    NoGradebook
+        If the file is not a gradebook but something else.
+    sqlalchemy.exc.DBAPIError
         If there is no such database, or it cannot be opened.
     """
     put_alembic_on_path()
+    _check_file(db_url)
     return Gradebook(db_url, course_id)
+
+
+def _check_file(db_url: str) -> None:
+    """Raise `NoGradebook` if the URL is that of a file with something else in it.
+
+    nbgrader would add its tables to any database of SQLite.
+    """
+    file = Path(make_url(db_url).database or "") if db_url.startswith("sqlite") else None
+    if file is None or not file.is_file() or not file.stat().st_size:
+        return
+    address = f"{file.absolute().as_uri()}?mode=ro"
+    with contextlib.closing(sqlite3.connect(address, timeout=0, uri=True)) as database:
+        try:
+            tables = {name for (name,) in database.execute("select name from sqlite_master")}
+        except sqlite3.OperationalError:  # locked, for example: opening it will say so
+            return
+        except sqlite3.DatabaseError as problem:
+            raise NoGradebook(f"expected a gradebook in {file}, but {problem}.") from None
+    if tables and not {"student", "grade"} <= tables:
+        raise NoGradebook(
+            f"expected a gradebook in {file}, found a database with the tables "
+            f"{', '.join(sorted(tables)[:5])}."
+        )
 
 
 def due(db_url: str, assignment: str) -> datetime | None:

@@ -12,6 +12,8 @@ from traitlets.config import Config
 #: A time as nbgrader writes it into a file, with the time zone after a space.
 _WITH_ZONE = re.compile(r"(\S+ \S+) (\S+)")
 _OFFSET = re.compile(r"[+-]\d\d:?(?:\d\d)?")
+#: The name of a time zone. Other texts could be read as the path of a file.
+_ZONE = re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)
 
 
 def read_time(text: str) -> datetime:
@@ -40,11 +42,11 @@ def read_time(text: str) -> datetime:
         if _OFFSET.fullmatch(zone):
             # With the space, nbgrader would parse the offset as seconds.
             text = moment + zone
-        elif tz.gettz(zone) is None:
+        elif not _ZONE.fullmatch(zone) or tz.gettz(zone) is None:
             raise ValueError(f"expected the name of a time zone, got {zone!r}")
     try:
         return parse_utc(text)
-    except (OverflowError, TypeError) as problem:
+    except (ArithmeticError, TypeError) as problem:
         raise ValueError(str(problem)) from None
 
 

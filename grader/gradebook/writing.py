@@ -19,8 +19,15 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties, SaveCells
-from sqlalchemy import or_, select
-from sqlalchemy.exc import SAWarning
+from sqlalchemy import or_, select, text
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    NotSupportedError,
+    SAWarning,
+    SQLAlchemyError,
+)
 from sqlalchemy.orm import selectinload
 from traitlets import TraitError
 from traitlets.config import Config
@@ -29,6 +36,15 @@ from grader.errors import GraderError
 from grader.gradebook.reading import open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
+from grader.printable import printable
+
+#: The largest number of characters of a student's id.
+MAX_ID_LENGTH = Student.id.type.length
+
+#: Milliseconds to wait for rows that another program has locked in PostgreSQL.
+PATIENCE = 10_000
+#: PostgreSQL's codes for locked rows: not available, deadlock, serialization failure.
+OF_LOCKED_ROWS = ("55P03", "40P01", "40001")
 
 #: The comment that nbgrader gives to an answer that is still the released stub.
 NO_RESPONSE = "No response."
@@ -40,6 +56,13 @@ class CellsChanged(GraderError):
 
 class LateRuleFailed(GraderError):
     """Raised when the course's rule for late work is missing or raises an error."""
+
+
+class ImpossibleId(GraderError):
+    """Raised for the name of a folder that the gradebook cannot hold as a student's id.
+
+    The message begins with a lower-case letter, because it follows "failed:".
+    """
 
 
 @dataclass(frozen=True)
@@ -78,6 +101,9 @@ class GradebookWriter:
         course = config.CourseDirectory.get("course_id", "")
         self._gradebook = open_gradebook(db_url, course)
         try:
+            if self._gradebook.engine.dialect.name == "postgresql":
+                self._gradebook.db.execute(text(f"SET lock_timeout = {PATIENCE}"))
+                self._gradebook.db.commit()
             self._penalties = _late_rule(config)
             self._enter_cells(db_url, source, config)
             self._db = self._gradebook.db
@@ -147,16 +173,58 @@ class GradebookWriter:
         self._db.commit()
         self._db.expunge_all()
 
-    def enter(self, batch: Sequence[Entered]) -> None:
-        """Enter the verdicts in one transaction.
+    def check_id(self, student: str) -> None:
+        """Raise `ImpossibleId` if the gradebook cannot hold this id."""
+        if not writable(student):
+            raise ImpossibleId(
+                "the name of the folder is not in UTF-8, so it is nobody's id. Give the folder the "
+                "student's id as its name"
+            )
+        # SQLite does not enforce the length.
+        if self._gradebook.engine.dialect.name != "sqlite" and len(student) > MAX_ID_LENGTH:
+            raise ImpossibleId(
+                f"the name of the folder has {len(student)} characters, and an id in the gradebook "
+                f"has at most {MAX_ID_LENGTH}. Give the folder the student's id as its name"
+            )
+
+    def enter(self, batch: Sequence[Entered]) -> dict[str, str]:
+        """Enter the verdicts in one transaction, or each in its own if one cannot be entered.
 
         If a verdict is a failure, only what a person gave stays of an earlier entry.
+
+        Returns
+        -------
+        dict
+            The reason by student, for those whose rows the database refused. These are unchanged.
 
         Raises
         ------
         LateRuleFailed
-            If the rule for late work raises an error. Nothing is entered then.
+            If the rule for late work raises an error. Nothing of that transaction is entered then.
+        sqlalchemy.exc.SQLAlchemyError
+            If the database cannot be used at all.
         """
+        batch = [entered for entered in batch if writable(entered.verdict.student)]
+        if not batch:
+            return {}
+        try:
+            self._enter_together(batch)
+            return {}
+        except SQLAlchemyError as problem:
+            if _concerns_all(problem):
+                raise
+        refused = {}
+        for entered in batch:
+            try:
+                self._enter_together([entered])
+            except SQLAlchemyError as problem:
+                if _concerns_all(problem):
+                    raise
+                first, *_ = str(getattr(problem, "orig", problem)).splitlines() or [""]
+                refused[entered.verdict.student] = f"the gradebook did not take it: {first.strip()}"
+        return refused
+
+    def _enter_together(self, batch: Sequence[Entered]) -> None:
         with warnings.catch_warnings():
             # nbgrader's models make SQLAlchemy 2.1 warn about the order in which rows are added.
             warnings.filterwarnings("ignore", category=SAWarning)
@@ -269,8 +337,8 @@ class GradebookWriter:
         except Exception as problem:  # the course may bring its own rule, which can raise anything
             raise LateRuleFailed(
                 f"the rule for late work, {type(rule).__name__}, raised "
-                f"{type(problem).__name__}: {problem}, for {submission.student_id}, who was "
-                f"{late:g} s late. Correct the rule and give the command again."
+                f"{type(problem).__name__}: {problem}, for {printable(submission.student_id)}, who "
+                f"was {late:g} s late. Correct the rule and give the command again."
             ) from problem
 
     def _withdraw_verdict(self, submission: SubmittedAssignment) -> None:
@@ -309,6 +377,19 @@ class GradebookWriter:
                     "remove the assignment's submissions from the gradebook first."
                 ) from problem
         gradebook.db.expire_all()
+
+
+def writable(student: str) -> bool:
+    """Say whether an id can be encoded in UTF-8. Names of folders may hold any bytes."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in student)
+
+
+def _concerns_all(problem: SQLAlchemyError) -> bool:
+    """Say whether an error of the database concerns more than the rows that were entered."""
+    if getattr(getattr(problem, "orig", None), "sqlstate", None) in OF_LOCKED_ROWS:
+        return False
+    of_rows = (DataError, IntegrityError, NotSupportedError)
+    return isinstance(problem, DBAPIError) and not isinstance(problem, of_rows)
 
 
 def _late_rule(config: Config) -> AssignLatePenalties:

@@ -6,4 +6,6 @@ Other rooms use:
 - `findings`: what the tests found, part by part.
 - `verdict`: all that judging a submission returns.
 - `assignment_source`: the instructor's notebook, prepared for judging.
+- `repairing`: the repair of a submission, within limits.
+- `bounds`: limits on memory and processor time of a block of code in this process.
 """

@@ -57,15 +57,24 @@ def bounded(limits: Limits, seconds: float = SECONDS) -> Iterator[None]:
         return
     mib = _BASE_MIB + _RESULTS * limits.result_mib
     try:
-        with _memory(mib), _time(seconds):
+        with memory_mib(mib), cpu_seconds(seconds):
             yield
     except MemoryError:
         raise TookTooMuch(f"it took more than {mib} MiB of memory") from None
 
 
 @contextlib.contextmanager
-def _memory(mib: int) -> Iterator[None]:
-    """Let this process use this much more memory than it uses now."""
+def memory_mib(mib: int) -> Iterator[None]:
+    """Let this process use this much more memory than it uses now, on Linux.
+
+    Raises
+    ------
+    MemoryError
+        If the block needs more.
+    """
+    if sys.platform != "linux":
+        yield
+        return
     import resource  # missing on Windows
 
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
@@ -80,7 +89,14 @@ def _memory(mib: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _time(seconds: float) -> Iterator[None]:
+def cpu_seconds(seconds: float) -> Iterator[None]:
+    """Limit the processor time of the block, in the main thread.
+
+    Raises
+    ------
+    TookTooMuch
+        If the block needs more.
+    """
     if threading.current_thread() is not threading.main_thread():  # others receive no signals
         yield
         return

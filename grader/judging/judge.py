@@ -19,8 +19,9 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import CodeType
 from typing import Any
 from unittest import mock
 
@@ -30,13 +31,16 @@ from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
 from attn_lib.course.checks import ChecksFailed, listening
 from attn_lib.course.checks.core import SEED
+from attn_lib.course.checks.findings import shortened
 from attn_lib.course.personal.core import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
-from grader.judging.outputs import stopped_output, writable
+from grader.judging.notebook_file import written
+from grader.judging.outputs import new_output, stopped_output, writable
+from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -44,6 +48,12 @@ from grader.submission import Repaired, Unreadable, repair
 
 #: The name under which a notebook asks for the learner's id.
 LEARNER_ID = "learner_id"
+
+_MAX_PROBLEM = 300  # characters of an error of a test cell, which may quote a learner's value
+_WHOSE_FAULT = (
+    "The model answers and the released notebook do not cause this: look at what was handed in, "
+    "and tell whoever maintains the course."
+)
 
 
 class CourseError(GraderError):
@@ -102,19 +112,12 @@ def judge_submission(
         "versions": versions(),
     }
     try:
-        repaired = repair(submitted, known.stub)
+        repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
-        judged = _judge_with_seed(provenance["seed"], known, repaired.notebook, limits, sandbox)
+        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
-    except CourseError as problem:
-        _raise_if_the_course_is_at_fault(known, provenance["seed"], limits, sandbox)
-        reason = (
-            f"{problem} The model answers and the released notebook do not cause this: look at "
-            "what was handed in, and tell whoever maintains the course."
-        )
-        verdict = Verdict(assignment, student, FAILED, reason=reason)
     provenance["seconds"] = round(time.monotonic() - begun, 3)
     return replace(verdict, points=dict(known.points), provenance=provenance)
 
@@ -123,6 +126,8 @@ def judge_notebook(
     source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox
 ) -> Judged:
     """Judge a repaired notebook: its answers in the sandbox, the instructor's tests here.
+
+    An odd answer on which a test cell meets an error costs the points of that cell only.
 
     Parameters
     ----------
@@ -138,9 +143,14 @@ def judge_notebook(
     ------
     CourseError
         If a test cell raises anything but `ChecksFailed`, or its mark is not a number from 0 to
-        its points.
+        its points, and the same happens with the model answers or the released notebook.
     """
-    return _judge_with_seed(seed_of(notebook), source, notebook, limits, sandbox)
+    seed = seed_of(notebook)
+    faults: list[str] = []
+    judged = _judge_with_seed(seed, source, notebook, limits, sandbox, faults)
+    if faults:
+        _raise_if_the_course_is_at_fault(source, seed, limits, sandbox)
+    return judged
 
 
 def seed_of(notebook: NotebookNode) -> int:
@@ -174,10 +184,19 @@ def seed_of(notebook: NotebookNode) -> int:
 
 
 def _judge_with_seed(
-    seed: int, source: Source, notebook: NotebookNode, limits: Limits, sandbox: Sandbox
+    seed: int,
+    source: Source,
+    notebook: NotebookNode,
+    limits: Limits,
+    sandbox: Sandbox,
+    faults: list[str] | None = None,
 ) -> Judged:
-    """Judge a notebook as `judge_notebook` does, with the hidden inputs of this seed."""
-    with Live(sandbox, limits) as live:
+    """Judge a notebook as `judge_notebook` does, with the hidden inputs of this seed.
+
+    Errors of test cells are appended to `faults`, and their cells have no points. Without such a
+    list, the first one is raised.
+    """
+    with _grading(seed), Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         parts: dict[str, tuple[JudgedPart, ...]] = {}
         for cell in notebook.cells:
@@ -191,12 +210,20 @@ def _judge_with_seed(
                 listener = PartsListener()
                 try:
                     with listening(listener):
-                        cell.outputs = _judge_cell(cell, answers, seed, count, limits)
+                        cell.outputs = _judge_cell(cell, answers, count, limits)
                     parts[cell.metadata.nbgrader.grade_id] = listener.parts
                 except TookTooMuch as stopped:
                     problem = f"judging it was stopped because {stopped}"
                     cell.outputs = [stopped_output(problem)]
                     live.remarks.append(f"The cell {_name(cell, count)} has no points: {problem}.")
+                except CourseError as fault:
+                    if faults is None:
+                        raise
+                    faults.append(str(fault))  # its traceback would keep the answers in memory
+                    cell.outputs = [stopped_output("its test met an error with this answer")]
+                    live.remarks.append(
+                        f"The cell {_name(cell, count)} has no points: {fault} {_WHOSE_FAULT}"
+                    )
                 answers.clear()  # frees their memory before the next test reads its answers
             else:
                 cell.outputs = live.execute(_name(cell, count), cell.source)
@@ -240,7 +267,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
         parts=judged.parts,
-        notebook=nbformat.writes(judged.notebook) + "\n",
+        notebook=written(judged.notebook),
     )
 
 
@@ -252,56 +279,56 @@ def versions() -> dict[str, str]:
 
 
 def _judge_cell(
-    cell: NotebookNode, answers: Mapping[str, Any], seed: int, count: int, limits: Limits
+    cell: NotebookNode, answers: Mapping[str, Any], count: int, limits: Limits
 ) -> list[NotebookNode]:
     """Execute a test cell here and return its outputs, with the mark where nbgrader reads it."""
     name, max_points = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
     try:
-        body, last = _split(cell.source)
+        body, last = _compiled(cell.source, name)
     except (SyntaxError, ValueError) as error:
         raise CourseError(f"the test cell {name} cannot be executed: {error}.") from None
     names: dict[str, Any] = {"__name__": "__main__", **answers}
     said, outputs = io.StringIO(), []
     failure = None
-    with _grading(seed), contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(said):
         try:
             with bounded(limits):
-                exec(compile(body, f"<{name}>", "exec"), names)
-                mark = eval(compile(last, f"<{name}>", "eval"), names)
+                exec(body, names)
+                mark = eval(last, names)
         except ChecksFailed as found:
             failure = type(found).__name__, writable(str(found))
         except Exception as error:
-            raise CourseError(
-                f"the test cell {name} raised {type(error).__name__}: {error}."
-            ) from error
+            problem = shortened(writable(f"{type(error).__name__}: {error}"), _MAX_PROBLEM)
+            raise CourseError(f"the test cell {name} raised {problem}.") from error
         finally:
             names.clear()  # the cell's functions refer to this namespace: break the cycle
     if text := writable(said.getvalue()):
-        outputs.append(nbformat.v4.new_output("stream", name="stdout", text=text))
+        outputs.append(new_output("stream", name="stdout", text=text))
     if failure is not None:
         kind, text = failure
-        outputs.append(
-            nbformat.v4.new_output("error", ename=kind, evalue=text, traceback=text.splitlines())
-        )
+        outputs.append(new_output("error", ename=kind, evalue=text, traceback=text.splitlines()))
         return outputs
     mark = _checked_mark(mark, max_points, name)
-    data = {"text/plain": repr(mark)}
-    outputs.append(nbformat.v4.new_output("execute_result", data=data, execution_count=count))
+    result = {"data": NotebookNode({"text/plain": repr(mark)}), "metadata": NotebookNode()}
+    outputs.append(new_output("execute_result", execution_count=count, **result))
     return outputs
 
 
-def _split(source: str) -> tuple[ast.Module, ast.Expression]:
+@functools.lru_cache(maxsize=256)  # all submissions have the same test cells
+def _compiled(source: str, name: str) -> tuple[CodeType, CodeType]:
     """Return the statements of a test cell and its last expression, which gives the mark."""
     *body, last = ast.parse(source).body
     if not isinstance(last, ast.Expr):
         raise ValueError("expected check.finish(), which gives the mark, in its last line")
-    return ast.Module(body, []), ast.Expression(last.value)
+    return (
+        compile(ast.Module(body, []), f"<{name}>", "exec"),
+        compile(ast.Expression(last.value), f"<{name}>", "eval"),
+    )
 
 
-@contextlib.contextmanager
-def _grading(seed: int) -> Iterator[None]:
-    with mock.patch.dict(os.environ, {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)}):
-        yield
+def _grading(seed: int) -> contextlib.AbstractContextManager[object]:
+    """Return a context in which `Checks` gives marks, and seeds hidden inputs with this seed."""
+    return mock.patch.dict(os.environ, {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)})
 
 
 def _checked_mark(mark: object, max_points: float, name: str) -> float:

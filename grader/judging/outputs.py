@@ -15,7 +15,6 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import nbformat
 from nbformat import NotebookNode
 
 #: MIME types that a cell may show: no HTML, no JavaScript, no SVG.
@@ -60,7 +59,7 @@ class OutputBudget:
             picture = len(output.get("data", {}).get("image/png", ""))
             words = _length(output) - picture + _OVERHEAD
             if words > text or picture > pictures:
-                kept.append(nbformat.v4.new_output("stream", name="stderr", text=LEFT_OUT))
+                kept.append(new_output("stream", name="stderr", text=LEFT_OUT))
                 break
             text, pictures = text - words, pictures - picture
             self._text, self._pictures = self._text - words, self._pictures - picture
@@ -68,10 +67,18 @@ class OutputBudget:
         return kept
 
 
+def new_output(kind: str, **fields: object) -> NotebookNode:
+    """Return an output with these fields, which the caller has made valid.
+
+    nbformat's function of this name validates each output, which takes longer than making it.
+    """
+    return NotebookNode(output_type=kind, **fields)
+
+
 def stopped_output(why: str) -> NotebookNode:
     """Return the output of a cell that was stopped or not executed."""
     text = f"This cell was stopped or not executed: {why}."
-    return nbformat.v4.new_output("error", ename="Stopped", evalue=text, traceback=[text])
+    return new_output("error", ename="Stopped", evalue=text, traceback=[text])
 
 
 def writable(value: object) -> str:
@@ -99,16 +106,17 @@ def _fit(output: Mapping[str, Any]) -> NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream" and output.get("name") in ("stdout", "stderr"):
         text = writable(output.get("text"))
-        return nbformat.v4.new_output("stream", name=output["name"], text=text)
+        return new_output("stream", name=output["name"], text=text)
     if kind == "error":
         lines = output.get("traceback")
         lines = [writable(line) for line in lines] if isinstance(lines, list) else []
         name, value = writable(output.get("ename")), writable(output.get("evalue"))
-        return nbformat.v4.new_output("error", ename=name, evalue=value, traceback=lines)
+        return new_output("error", ename=name, evalue=value, traceback=lines)
     if kind in ("display_data", "execute_result"):
         data = output.get("data")
         data = _fit_data(data) if isinstance(data, Mapping) else {}
-        return nbformat.v4.new_output("display_data", data=data) if data else None
+        if data:
+            return new_output("display_data", data=NotebookNode(data), metadata=NotebookNode())
     return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from grader.judging.findings import PartsByCell, mistakes_in, parts_from_json
@@ -42,27 +42,32 @@ class Verdict:
         """The ids of the catalogued mistakes that the tests named."""
         return mistakes_in(self.parts)
 
-    def to_json(self) -> str:
-        """Return the verdict as JSON.
+    def to_bytes(self) -> bytes:
+        """Return the verdict as a line of JSON, followed by the notebook as it is.
+
+        As a text inside of JSON, a notebook could take six times its size.
 
         Examples
         --------
         >>> verdict = Verdict("masking", "ada", FAILED, reason="nothing submitted")
-        >>> Verdict.from_json(verdict.to_json()) == verdict
+        >>> Verdict.from_bytes(verdict.to_bytes()) == verdict
         True
         """
-        return json.dumps(asdict(self))
+        head = json.dumps(asdict(replace(self, notebook=""))).encode("ascii")
+        return b"\n".join([head, self.notebook.encode("utf-8", "surrogatepass")])
 
     @classmethod
-    def from_json(cls, text: str) -> Verdict:
-        """Return the verdict that `to_json` wrote.
+    def from_bytes(cls, data: bytes) -> Verdict:
+        """Return the verdict that `to_bytes` wrote.
 
         Raises
         ------
         ValueError, TypeError, KeyError
-            If the text is not the JSON of a verdict.
+            If the bytes are not those of a verdict.
         """
-        fields = json.loads(text)
+        head, _, notebook = data.partition(b"\n")
+        fields = json.loads(head)
+        fields["notebook"] = notebook.decode("utf-8", "surrogatepass")
         for name in ("remarks", "to_read", "missing", "unanswered"):
             fields[name] = tuple(fields[name])
         fields["parts"] = parts_from_json(fields["parts"])

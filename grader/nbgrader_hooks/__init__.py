@@ -1,6 +1,7 @@
 """Repairing, judging and collecting as steps of nbgrader's own commands.
 
-nbgrader_config.py names these classes, and two of `reporting`: `feedback_page` and `sanitizer`.
+nbgrader_config.py names these classes, and some of `reporting`: in `feedback_page`,
+`nbgrader_pages` and `sanitizer`.
 
 Other rooms use:
 

@@ -1,17 +1,33 @@
-"""Grades as a CSV file: for a spreadsheet, for Canvas or for Moodle."""
+"""Grades as a CSV file: for a spreadsheet, for Canvas or for Moodle.
+
+Defends against: names, remarks and reasons that a spreadsheet would calculate as formulas; they get
+an apostrophe in front.
+
+Does not defend against: ids that look like formulas. Platforms find a student by the id, so it is
+written as it is; `read_as_formulas` returns such ids, and the commands print them.
+"""
 
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from grader.files import write_atomically
 
 if TYPE_CHECKING:
     from grader.reporting.results import Result
 
 #: A spreadsheet reads a cell that begins with one of these characters as a formula.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+
+# Where semicolons or tabs separate cells, a cell may begin in the middle of a text.
+_INNER_START = re.compile(
+    '(?:(?<=;)|(?<=.[\t\r\n]))(?=[\\s"]*[=+@\uff1d\uff0b\uff0d\uff20-])', re.DOTALL
+)
 
 Row = Sequence[str | float]
 
@@ -24,14 +40,21 @@ class Sheet(NamedTuple):
 
 
 def neutral(text: str) -> str:
-    """Return the text, with an apostrophe in front if a spreadsheet would read it as a formula.
+    """Return the text, with an apostrophe wherever a spreadsheet would read on as a formula.
 
     Examples
     --------
-    >>> neutral("=1+1"), neutral("Ada")
-    ("'=1+1", 'Ada')
+    >>> neutral("=1+1"), neutral("a;=1+1"), neutral("Ada")
+    ("'=1+1", "a;'=1+1", 'Ada')
     """
+    text = _INNER_START.sub("'", text)
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
+
+
+def read_as_formulas(results: Sequence[Result]) -> list[str]:
+    """Return the ids in a file of grades that a spreadsheet would read as formulas."""
+    ids = (text for result in results for text in (result.student, result.learner.lms_user_id))
+    return [text for text in ids if neutral(text) != text]
 
 
 def write_csv(
@@ -42,7 +65,7 @@ def write_csv(
     assignment: str = "",
     file_format: str = "csv",
 ) -> int:
-    """Write a line for each student. Texts are quoted and cannot act as formulas.
+    """Write a line for each student. Texts are quoted; all but ids cannot act as formulas.
 
     Parameters
     ----------
@@ -62,10 +85,9 @@ def write_csv(
         The number of students in the file.
     """
     sheet = FORMATS[file_format](results, cells, assignment)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
-        for row in (*sheet.head, *sheet.students):
-            writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in row])
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows((*sheet.head, *sheet.students))
+    write_atomically(path, text.getvalue())
     return len(sheet.students)
 
 
@@ -74,7 +96,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
 
     The score is empty if a person still has to give it, and 0 if the cell was not handed in.
     """
-    names = ["student", "last_name", "first_name"]
+    columns = ["student", "last_name", "first_name"]
     facts = ["score", "points", "late_penalty", "status", "mistakes", "remarks"]
     rows: list[Row] = []
     for result in results:
@@ -84,8 +106,9 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
         penalty = _number(entry.late_penalty if entry else None)
         texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
         scores = [_number(entry.scores.get(cell)) if entry else "" for cell in cells]
-        rows.append([result.student, last, first, *totals, penalty, *texts, *scores])
-    return Sheet([[*names, *facts, *cells]], rows)
+        names = [neutral(last), neutral(first)]
+        rows.append([result.student, *names, *totals, penalty, *map(neutral, texts), *scores])
+    return Sheet([[*columns, *facts, *cells]], rows)
 
 
 def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> Sheet:
@@ -103,7 +126,7 @@ def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> She
     for result in results:
         first, last, number = result.learner
         name = ", ".join(part for part in (last, first) if part) or result.student
-        rows.append([name, number, "", result.student, "", _number(result.score)])
+        rows.append([neutral(name), number, "", result.student, "", _number(result.score)])
     return Sheet(head, rows)
 
 
@@ -116,10 +139,10 @@ def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> She
     rows: list[Row] = [
         [
             result.student,
-            result.learner.last_name,
-            result.learner.first_name,
+            neutral(result.learner.last_name),
+            neutral(result.learner.first_name),
             _number(result.score),
-            " ".join(result.remarks),
+            neutral(" ".join(result.remarks)),
         ]
         for result in results
         if result.entry is not None

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.course import CONFIGURATION, configuration, graded_notebook
-from grader.files import copy_notes, write_atomically
+from grader.files import copy_notes, is_by_machine, make_writable, write_atomically
 from grader.gradebook.reading import Entry
-from grader.reporting import feedback_page, sanitizer
+from grader.reporting import exporter, feedback_page, rendering, sanitizer
 from grader.reporting.results import Result
 from grader.running.digests import digest
 from grader.running.local_workers import LocalWorkers, usable_cores
 
 FEEDBACK_JOB = "grader.reporting.feedback_page:feedback_job"
 
-#: Seconds after which a worker is killed. A page takes well below one second.
+#: Seconds after which a worker is killed. A page takes well below one second; the processor time
+#: for it is limited by `rendering`.
 SECONDS = 120
 
 
@@ -56,16 +58,29 @@ def write_feedback(
         entry, graded = result.entry, graded_notebook(folder, assignment, result.student)
         if entry is None:
             continue
-        if not graded.is_file():
-            reasons[result.student] = f"no feedback: expected {graded}, found no such file"
-            continue
-        found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
-        if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
-            stale.append((result, entry, found))
+        with _contained(result.student, reasons):
+            if not graded.is_file():
+                reasons[result.student] = f"no feedback: expected {graded}, found no such file"
+                continue
+            found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
+            if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
+                stale.append((result, entry, found))
     if stale:
+        make_writable(folder / "feedback")
         reasons |= _write_pages(assignment, folder, stale, progress)
-    _copy_notes(folder, assignment, results)
+    _copy_notes(folder, assignment, results, reasons)
     return reasons
+
+
+@contextlib.contextmanager
+def _contained(student: str, reasons: dict[str, str]) -> Iterator[None]:
+    """Note that a student gets no feedback, if a file of this student alone causes an error."""
+    try:
+        yield
+    except OSError as problem:
+        if is_by_machine(problem):
+            raise
+        reasons[student] = f"no feedback: {problem}"
 
 
 def _write_pages(
@@ -75,36 +90,57 @@ def _write_pages(
     progress: Callable[[str], None],
 ) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    with LocalWorkers(FEEDBACK_JOB, min(usable_cores(), len(stale)), SECONDS) as workers:
-        for number, done in enumerate(workers.do(_jobs(assignment, folder, stale)), start=1):
-            progress(f"feedback {number} of {len(stale)}: {done.name}")
-            if done.returned is None:
-                reasons[done.name] = f"no feedback: {done.reason}"
-                continue
-            page = _page(folder, assignment, done.name)
-            page.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(page, done.returned)
+    number, failed = 0, set()
+    cores = min(usable_cores(), len(stale))
+    with LocalWorkers(FEEDBACK_JOB, cores, SECONDS, attempts=1) as workers:
+        for plain in (False, True):
+            # A second time only for pages that could not be made.
+            again = [each for each in stale if not plain or each[0].student in failed]
+            for done in workers.do(_jobs(assignment, folder, again, plain, reasons)):
+                if done.returned is None:
+                    failed.add(done.name)
+                    reasons[done.name] = f"no feedback: {done.reason}"
+                else:
+                    reasons.pop(done.name, None)
+                    with _contained(done.name, reasons):
+                        page = _page(folder, assignment, done.name)
+                        page.parent.mkdir(parents=True, exist_ok=True)
+                        write_atomically(page, done.returned)
+                if plain or done.returned is not None:
+                    number += 1
+                    progress(f"feedback {number} of {len(stale)}: {done.name}")
     return reasons
 
 
-def _copy_notes(folder: Path, assignment: str, results: Sequence[Result]) -> None:
+def _copy_notes(
+    folder: Path, assignment: str, results: Sequence[Result], reasons: dict[str, str]
+) -> None:
     """Put the files that `nbgrader release_feedback` needs next to each page."""
     for result in results:
         page = _page(folder, assignment, result.student)
-        if page.is_file():
-            copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
+        with _contained(result.student, reasons):
+            if page.is_file():
+                copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
 
 
 def _jobs(
-    assignment: str, folder: Path, stale: Sequence[tuple[Result, Entry, str]]
+    assignment: str,
+    folder: Path,
+    stale: Sequence[tuple[Result, Entry, str]],
+    plain: bool,
+    reasons: dict[str, str],
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield a job for each page, in which every text is shown as it was typed if `plain`."""
     settings = feedback_page.settings_of(configuration())
     for result, entry, found in stale:
+        notebook = None
+        with _contained(result.student, reasons):
+            notebook = graded_notebook(folder, assignment, result.student).read_bytes()
+        if notebook is None:
+            continue
         job = {
             "assignment": assignment,
-            "notebook": graded_notebook(folder, assignment, result.student).read_text(
-                encoding="utf-8"
-            ),
+            "notebook": notebook,
             "scores": entry.scores,
             "points": entry.points,
             "comments": entry.comments,
@@ -112,13 +148,15 @@ def _jobs(
             "remarks": result.remarks,
             "digest": found,
             "settings": settings,
+            "plain": plain,
         }
         yield result.student, job
 
 
 def _code_digest() -> str:
     """Return a digest of the code, templates and packages that make a page."""
-    files = [Path(feedback_page.__file__), Path(sanitizer.__file__), CONFIGURATION]
+    modules = (feedback_page, exporter, rendering, sanitizer)
+    files = [*(Path(str(module.__file__)) for module in modules), CONFIGURATION]
     files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]
     return digest([*versions, *(path.read_bytes() for path in files)])

@@ -1,7 +1,7 @@
 """One student's feedback as HTML: nbgrader's page, without hidden tests and active content.
 
-``nbgrader generate_feedback`` uses `FeedbackExporter` and `ClearHiddenTests` too, because
-nbgrader_config.py names them.
+``nbgrader generate_feedback`` uses `FeedbackExporter` and `ClearHiddenTests` too: see
+`nbgrader_pages` and nbgrader_config.py.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import Any
 
 import nbformat
 import nbgrader
-from nbconvert.exporters import HTMLExporter
 from nbformat import NotebookNode
 from nbgrader import preprocessors
 from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets.config import Config
 from traitlets.utils.importstring import import_item
 
+from grader.reporting.exporter import PageExporter
+from grader.reporting.rendering import limited
 from grader.reporting.sanitizer import sanitised
 
 #: Forbids the browser to execute scripts and to load anything from another host.
@@ -40,20 +41,17 @@ _LISTED = re.compile(r'(<li><a href="#([\w-]+)">(?:Test cell|Written response))<
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 
 
-class FeedbackExporter(HTMLExporter):
+class FeedbackExporter(PageExporter):
     """Makes nbconvert's HTML without active content and without requests to other hosts."""
 
-    def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
-        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: object
-    ) -> tuple[str, dict[str, Any]]:
-        """Return a notebook as a page of HTML, and the resources.
+    def framed(self, page: str, resources: dict[str, Any], remarks: list[str]) -> str:
+        """Return the page without active content, with remarks.
 
         Raises
         ------
         grader.reporting.sanitizer.TooDeep
             If the tags of the page are nested too deeply.
         """
-        page, resources = super().from_notebook_node(nb, resources, **options)
         head, begin, body = page.partition("<body")
         body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
         body = _LISTED.sub(r"\1 \2</a>", body)
@@ -62,8 +60,10 @@ class FeedbackExporter(HTMLExporter):
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         head = head.replace("<html>", '<html lang="en">', 1)
         head = head.replace("<head>", f"<head>\n{policy}", 1)
-        remarks = _remarks(resources["nbgrader"].get("remarks", ()))
-        return f"{head}{begin}>\n{remarks}{sanitised(body)}</body>\n</html>\n", resources
+        if made_from := resources["nbgrader"].get("made_from"):
+            head = head.replace("<head>", f'<head>\n<meta name="{MARK}" content="{made_from}">', 1)
+        remarks = [*resources["nbgrader"].get("remarks", ()), *remarks]
+        return f"{head}{begin}>\n{_remarks(remarks)}{sanitised(body)}</body>\n</html>\n"
 
 
 class ClearHiddenTests(preprocessors.ClearHiddenTests):
@@ -88,31 +88,35 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     Parameters
     ----------
     job : mapping
-        ``assignment``; ``notebook``: the graded notebook as JSON; ``scores``, ``points`` and
+        ``assignment``; ``notebook``: the graded notebook's file; ``scores``, ``points`` and
         ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``: of what the page is made
-        from; ``settings``: what `settings_of` returned.
+        from; ``settings``: what `settings_of` returned; ``plain``: whether to show every text as it
+        was typed.
 
     Raises
     ------
     grader.reporting.sanitizer.TooDeep
         If the tags of the page are nested too deeply.
+    MemoryError
+        If it takes too much memory.
     """
-    notebook = nbformat.v4.reads(job["notebook"])
-    for cell in notebook.cells:
-        _put_grades(cell, job)
     penalty = job["late_penalty"]
-    resources = {
-        "nbgrader": {
-            "notebook": job["assignment"],
-            "assignment": job["assignment"],
-            "score": sum(job["scores"].values()) - penalty,
-            "max_score": sum(job["points"].values()),
-            "late_penalty": penalty,
-            "remarks": job["remarks"],
-        }
+    about = {
+        "notebook": job["assignment"],
+        "assignment": job["assignment"],
+        "score": sum(job["scores"].values()) - penalty,
+        "max_score": sum(job["points"].values()),
+        "late_penalty": penalty,
+        "remarks": job["remarks"],
+        "made_from": job["digest"],
     }
-    page, _ = _exporter(job["settings"]).from_notebook_node(notebook, resources)
-    return page.replace("<head>", f'<head>\n<meta name="{MARK}" content="{job["digest"]}">', 1)
+    with limited():
+        notebook = nbformat.v4.reads(job["notebook"])
+        for cell in notebook.cells:
+            _put_grades(cell, job)
+        exporter = feedback_exporter(job["settings"], job.get("plain", False))
+        page, _ = exporter.from_notebook_node(notebook, {"nbgrader": about})
+    return page
 
 
 def digest_of(page: Path) -> str:
@@ -147,9 +151,9 @@ def settings_of(config: Config) -> bytes:
     return pickle.dumps(Config({name: config[name] for name in sections & config.keys()}))
 
 
-@functools.lru_cache(maxsize=1)
-def _exporter(settings: bytes) -> FeedbackExporter:
-    """Return an exporter with the same settings as in ``nbgrader generate_feedback``."""
+@functools.lru_cache(maxsize=2)
+def feedback_exporter(settings: bytes, plain: bool) -> FeedbackExporter:
+    """Return an exporter with the settings of ``nbgrader generate_feedback``."""
     config = pickle.loads(settings)
     config.merge(
         Config(
@@ -160,18 +164,18 @@ def _exporter(settings: bytes) -> FeedbackExporter:
                         str(FORMGRADER / "static/node_modules/bootstrap/dist/css")
                     ],
                 },
-                "Exporter": {"default_preprocessors": []},
+                "Exporter": {"default_preprocessors": [], "optimistic_validation": True},
             }
         )
     )
-    exporter = FeedbackExporter(config=config)
+    exporter = FeedbackExporter(config, plain=plain)
     for name in config.GenerateFeedback.preprocessors:
         if not name.endswith(".GetGrades"):  # the grades come with the job
             exporter.register_preprocessor(name, enabled=True)
     return exporter
 
 
-def _remarks(remarks: list[str] | tuple[str, ...]) -> str:
+def _remarks(remarks: list[str]) -> str:
     if not remarks:
         return ""
     items = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks)

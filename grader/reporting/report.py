@@ -161,5 +161,5 @@ def _frequencies(named: Sequence[NamedMistake], number: int) -> Chart | None:
 
 def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:
     """Return ``(student, text)`` for each failure and each remark."""
-    found = [(result.student, result.status) for result in results if result.reason]
+    found = [(r.student, r.status) for r in results if r.reason or r.not_judged]
     return found + [(result.student, remark) for result in results for remark in result.remarks]

@@ -29,6 +29,7 @@ class Result:
     remarks: tuple[str, ...] = ()  #: sentences on what was repaired or went wrong in judging
     missing: tuple[str, ...] = ()  #: answers that were not handed in
     learner: Learner = NOT_LISTED  #: what the class list says
+    not_judged: str = ""  #: why a newer file was not judged; the grade is that of an earlier one
 
     @property
     def mistakes(self) -> tuple[str, ...]:
@@ -64,7 +65,11 @@ class Result:
         state = "to read" if self.entry.to_read else "graded"
         if self.entry.seconds_late:
             state += f", {span(self.entry.seconds_late)} late"
-        return f"{state}, without {listed(self.missing)}" if self.missing else state
+        if self.missing:
+            state += f", without {listed(self.missing)}"
+        if self.not_judged:
+            state += f" before; what is there now has no grade: {self.not_judged}"
+        return state
 
 
 def results(
@@ -96,6 +101,12 @@ def results(
         elif entry is None:
             result = replace(result, reason="it is not graded yet")
         elif line is not None and line.status != FAILED:
-            result = replace(result, parts=line.parts, remarks=line.remarks, missing=line.missing)
+            result = replace(
+                result,
+                parts=line.parts,
+                remarks=line.remarks,
+                missing=line.missing,
+                not_judged=line.not_judged,
+            )
         found.append(result)
     return found

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import statistics
 import textwrap
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from grader.gradebook import times
+from grader.printable import printable
+from grader.reporting.export import read_as_formulas
 from grader.reporting.results import Result
 
 #: Characters of a status in the table. A longer one is printed in full below the table.
@@ -25,8 +28,8 @@ def table(results: Sequence[Result]) -> str:
     rows = [HEADINGS]
     for result in results:
         points = "" if result.score is None else f"{result.score:g} of {result.points:g}"
-        status = textwrap.shorten(result.status, MAX_STATUS_WIDTH, placeholder=" …")
-        rows.append((result.student, points, status, ", ".join(result.mistakes)))
+        status = textwrap.shorten(printable(result.status), MAX_STATUS_WIDTH, placeholder=" …")
+        rows.append((printable(result.student), points, status, ", ".join(result.mistakes)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -37,7 +40,7 @@ def table(results: Sequence[Result]) -> str:
 def remarks(results: Sequence[Result]) -> str:
     """Return a line for each remark, and for each status too long for the table."""
     return "\n".join(
-        f"{result.student}: {text}"
+        f"{printable(result.student)}: {printable(text)}"
         for result in results
         for text in ([result.status] * (len(result.status) > MAX_STATUS_WIDTH) + [*result.remarks])
     )
@@ -123,6 +126,18 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
     return "\n".join(texts)
 
 
+def formulas(results: Sequence[Result]) -> str:
+    """Return a sentence on the ids that a spreadsheet would read as formulas, or ""."""
+    ids = read_as_formulas(results)
+    if not ids:
+        return ""
+    return (
+        f"A spreadsheet takes {counted(len(ids), 'id')} for a formula ({named(ids)}). Platforms "
+        "need ids as they are, so the file has them unchanged: import its columns as text, and do "
+        "not open it by a double click."
+    )
+
+
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
     """Return a sentence on the students in the gradebook who handed in nothing, or "".
 
@@ -130,11 +145,52 @@ def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
     --------
     >>> absent(["ada", "ben", "zoe"], ["ben"])
     'Nothing was handed in by 2 of the class: ada, zoe.'
+    >>> absent(["Ada", "ada"], ["ada"])
+    'Nothing was handed in by 1 of the class: Ada. Is it the same person? Ada and ada.'
     """
     names = sorted(set(known) - set(handed_in))
     if not names:
         return ""
-    return f"Nothing was handed in by {len(names)} of the class: {named(names)}."
+    text = f"Nothing was handed in by {len(names)} of the class: {named(names)}."
+    others = {_plain(name): name for name in handed_in}
+    alike = [(name, others[_plain(name)]) for name in names if _plain(name) in others]
+    if alike:
+        pairs = "; ".join(f"{named([one])} and {named([other])}" for one, other in alike)
+        text += f" Is it the same person? {pairs}."
+    return text
+
+
+def _plain(name: str) -> str:
+    """Return an id in a form that is the same for capitals and for composed letters."""
+    return unicodedata.normalize("NFKC", name).casefold().strip()
+
+
+def not_judged(results: Sequence[Result]) -> str:
+    """Return a sentence on the students who keep an earlier grade, or ""."""
+    students = [result.student for result in results if result.not_judged]
+    if not students:
+        return ""
+    return (
+        f"{len(students)} could not be judged again and {_have(len(students))} the grade of an "
+        f"earlier file: {named(students)}. Give the command again."
+    )
+
+
+def left_out(reasons: Mapping[str, str]) -> str:
+    """Return a line for each entry of the folder of submissions that was left out, or "".
+
+    Examples
+    --------
+    >>> left_out({"ada.ipynb": "it is not a folder"})
+    'Left out, because it is not a folder: ada.ipynb.'
+    """
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in sorted(reasons.items()):
+        by_reason.setdefault(reason, []).append(name)
+    return "\n".join(
+        f"Left out, because {printable(reason)}: {named(names)}."
+        for reason, names in by_reason.items()
+    )
 
 
 def named(students: Sequence[str]) -> str:
@@ -145,7 +201,8 @@ def named(students: Sequence[str]) -> str:
     >>> named(["ada", "ben"])
     'ada, ben'
     """
-    return ", ".join(students[:MAX_NAMES]) + (", …" if len(students) > MAX_NAMES else "")
+    shown = map(printable, students[:MAX_NAMES])
+    return ", ".join(shown) + (", …" if len(students) > MAX_NAMES else "")
 
 
 def deadline(due: datetime | None, zone: str, results: Sequence[Result]) -> str:

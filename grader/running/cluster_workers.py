@@ -8,11 +8,19 @@ project's folder, so that it finds the package grader::
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from grader.running.local_workers import ATTEMPTS, CannotWork, Done, resolve
+from grader.files import is_by_machine
+from grader.running.local_workers import (
+    ATTEMPTS,
+    MAX_BYTES_IN_WORK,
+    CannotWork,
+    Done,
+    do_job,
+    size_of,
+)
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -32,7 +40,7 @@ class ClusterWorkers:
     scheduler : str
         The address of Dask's scheduler, such as tcp://127.0.0.1:8786.
     function : str
-        ``module:name`` of a function that takes a dict and returns a str.
+        ``module:name`` of a function that takes a dict and returns bytes or a str.
 
     Raises
     ------
@@ -53,6 +61,8 @@ class ClusterWorkers:
                 "expected the package distributed (Dask) for --scheduler, but it is not installed. "
                 "Install it with pip install '.[cluster]'."
             ) from error
+        # It logs a traceback when the scheduler ends. `do` raises `CannotWork` for that.
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
         try:
             self._client = Client(self.scheduler, timeout=PATIENCE, set_as_default=False)
             self._client.wait_for_workers(1, timeout=PATIENCE)
@@ -73,47 +83,67 @@ class ClusterWorkers:
         """Do the jobs, and yield the outcome of each as soon as it is done.
 
         If a worker dies, the scheduler gives its job to another one. No more than
-        `JOBS_PER_WORKER` jobs for each worker are taken from `jobs` at a time.
+        `JOBS_PER_WORKER` jobs for each worker are taken from `jobs` at a time, and none while those
+        in work have `MAX_BYTES_IN_WORK`.
 
         Raises
         ------
         CannotWork
-            If a job raises it, because no job can be done where it was started.
+            If a job raises it, because no job can be done where it was started, or if the
+            scheduler ends.
         """
         from distributed import as_completed
 
         waiting = iter(jobs)
-        names: dict[str, str] = {}
+        in_work: dict[str, tuple[str, int]] = {}  # the name and the bytes of each job, by key
         completed = as_completed(loop=self._client.loop)
 
         def submit() -> None:
-            room = JOBS_PER_WORKER * max(1, len(self._client.nthreads())) - len(names)
-            for name, job in islice(waiting, max(0, room)):
+            room = self._room() - len(in_work)
+            while room > 0 and sum(size for _, size in in_work.values()) < MAX_BYTES_IN_WORK:
+                named = next(waiting, None)
+                if named is None:
+                    return
+                name, job = named
                 future = self._client.submit(
-                    call, self.function, job, pure=False, retries=ATTEMPTS - 1
+                    do_job, self.function, job, pure=False, retries=ATTEMPTS - 1
                 )
-                names[future.key] = name
+                in_work[future.key] = name, size_of(job)
                 completed.add(future)
+                room -= 1
 
         submit()
-        while names:
+        while in_work:
             future = next(completed)
-            name = names.pop(future.key)
-            yield _done(name, future)
+            name, _ = in_work.pop(future.key)
+            yield self._done(name, future)
             future.release()
             submit()
 
+    def _room(self) -> int:
+        """Return how many jobs the workers that are there now may have at a time."""
+        try:
+            return JOBS_PER_WORKER * max(1, len(self._client.nthreads()))
+        except OSError as error:
+            raise self._lost() from error
 
-def call(function: str, job: Mapping[str, Any]) -> str:
-    """Import and call the function named ``module:name``. This is executed in the worker."""
-    return resolve(function)(job)
+    def _done(self, name: str, future: Future[bytes]) -> Done:
+        if future.status in ("cancelled", "lost"):
+            raise self._lost()
+        try:
+            return Done(name, future.result())
+        except CannotWork:
+            raise
+        except Exception as error:  # what the job raised, or what Dask raises if the worker died
+            from distributed import KilledWorker
 
+            lines = str(error).strip().splitlines()
+            reason = f"{type(error).__name__}: {lines[0] if lines else ''}"
+            return Done(name, None, reason, isinstance(error, KilledWorker) or is_by_machine(error))
 
-def _done(name: str, future: Future[str]) -> Done:
-    try:
-        return Done(name, future.result())
-    except CannotWork:
-        raise
-    except Exception as error:  # what the job raised, or what Dask raises if the worker died
-        lines = str(error).strip().splitlines()
-        return Done(name, None, f"{type(error).__name__}: {lines[0] if lines else ''}")
+    def _lost(self) -> CannotWork:
+        return CannotWork(
+            f"expected the Dask scheduler at {self.scheduler}, but the connection to it was lost. "
+            "Verdicts that had arrived are in the gradebook. Start the scheduler and its workers, "
+            "then give the command again: it continues from here."
+        )

@@ -1,4 +1,4 @@
-"""What a worker does with one submission: it takes a plain dict and returns a verdict as JSON.
+"""What a worker does with one submission: it takes a plain dict and returns a verdict as bytes.
 
 A worker is a process on this machine or on a cluster. It keeps one warm sandbox, and needs neither
 the gradebook nor a shared disk.
@@ -22,7 +22,7 @@ from grader.sandbox.warm_sandboxes import close_sandbox, warm_sandbox
 _one_at_a_time = threading.Lock()
 
 
-def judge_job(job: Mapping[str, Any]) -> str:
+def judge_job(job: Mapping[str, Any]) -> bytes:
     """Judge one submission.
 
     Parameters
@@ -34,8 +34,8 @@ def judge_job(job: Mapping[str, Any]) -> str:
 
     Returns
     -------
-    str
-        A `Verdict` as JSON.
+    bytes
+        A `Verdict`, as `Verdict.to_bytes` writes it.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def judge_job(job: Mapping[str, Any]) -> str:
         status = REMARKS if verdict.status == GRADED else verdict.status
         remarks = (*job["remarks"], *verdict.remarks)
         verdict = replace(verdict, status=status, remarks=remarks)
-    return verdict.to_json()
+    return verdict.to_bytes()
 
 
 def warm_up(settings: Mapping[str, Any]) -> None:

@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
 from grader.errors import GraderError
 from grader.judging.findings import PartsByCell, parts_from_json
-from grader.judging.verdict import FAILED, Verdict
+from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
+
+_logger = logging.getLogger(__name__)
 
 
 class Busy(GraderError):
     """Raised when another run has the journal of this assignment and folder open."""
+
+
+class NotAFile(GraderError):
+    """Raised when something else than a file has the journal's name."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class Line:
     missing: tuple[str, ...] = ()
     parts: PartsByCell = field(default_factory=dict)  #: what the tests found, by test cell
     provenance: dict[str, Any] | None = None
+    #: Why a newer submission was not judged, if there is one: the line is about an earlier one.
+    not_judged: str = ""
 
     @classmethod
     def of(cls, verdict: Verdict, digest: str) -> Line:
@@ -59,21 +68,59 @@ def path_in(folder: Path, assignment: str) -> Path:
 def read(path: Path) -> Iterator[Line]:
     """Yield the lines in order. If a student has several, only the last one is valid.
 
-    Lines that cannot be parsed are skipped, such as one that a killed run left unfinished.
+    Lines that are not valid are skipped. That is logged, except for one at the end that a killed
+    run left unfinished.
+
+    Raises
+    ------
+    NotAFile
+        If the path is a folder, a pipe or the like.
     """
-    if not path.exists():
+    if not os.path.lexists(path):
         return
-    names = {known.name for known in fields(Line)}
+    if not path.is_file():
+        raise NotAFile(f"expected the file {path}, found something else. Remove it.")
+    damaged = 0
     with path.open("rb") as file:
         for text in file:
             try:
-                line = json.loads(text)
-                for name in ("remarks", "missing"):
-                    line[name] = tuple(line[name])
-                line["parts"] = parts_from_json(line["parts"])
-                yield Line(**{name: line[name] for name in names})
-            except (ValueError, KeyError, TypeError):
-                continue
+                line = _line(json.loads(text))
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+                damaged += text.endswith(b"\n")
+            else:
+                yield line
+    if damaged:
+        _logger.warning(
+            "%s: %d of its lines are not valid, so they do not count. The command grade judges "
+            "those submissions again.",
+            path,
+            damaged,
+        )
+
+
+def _line(found: dict[str, Any]) -> Line:
+    """Return the line that `dataclasses.asdict` and JSON made `found` of, after checking types."""
+    remarks, missing = tuple(found["remarks"]), tuple(found["missing"])
+    provenance, not_judged = found["provenance"], found.get("not_judged", "")
+    texts = [found[name] for name in ("student", "digest", "status", "reason")]
+    if not all(isinstance(text, str) for text in (*texts, *remarks, *missing, not_judged)):
+        raise TypeError("expected texts")
+    lists = [found[name] for name in ("remarks", "missing")]
+    if not isinstance(provenance, dict | None) or not all(isinstance(x, list) for x in lists):
+        raise TypeError("expected an object and lists")
+    if found["status"] not in (GRADED, REMARKS, FAILED):
+        raise ValueError("expected a known status")
+    return Line(
+        found["student"],
+        found["digest"],
+        found["status"],
+        found["reason"],
+        remarks,
+        missing,
+        parts_from_json(found["parts"]),
+        provenance,
+        not_judged,
+    )
 
 
 class Journal:
@@ -93,18 +140,25 @@ class Journal:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = _locked(path.with_suffix(".lock"))
+        try:
+            lines = _tidy(path)
+            self._file = path.open("ab")
+        except BaseException:
+            self._lock.close()
+            raise
         #: The digest of each student's last verdict, unless that verdict is a failure.
-        self.graded: dict[str, str] = {}
-        lines = _tidy(path)
         self.graded = {line.student: line.digest for line in lines if line.status != FAILED}
-        self._file = path.open("ab")
+        #: The students whose last verdict is a failure.
+        self.failed = {line.student for line in lines if line.status == FAILED}
 
     def __enter__(self) -> Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._lock.close()
+        try:
+            self._file.close()
+        finally:
+            self._lock.close()
 
     def add(self, lines: Iterable[Line]) -> None:
         """Add lines, and return when they are on disk."""
@@ -112,15 +166,33 @@ class Journal:
             self._file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
             if line.status == FAILED:
                 self.graded.pop(line.student, None)
+                self.failed.add(line.student)
             else:
                 self.graded[line.student] = line.digest
+                self.failed.discard(line.student)
         self._file.flush()
         os.fsync(self._file.fileno())
+
+    def kept(self, student: str, reason: str) -> Line:
+        """Return a line for a submission that was not judged, so that an earlier grade stays.
+
+        The digest is empty, so the next run tries again.
+
+        Parameters
+        ----------
+        student : str
+        reason : str
+            Why the submission was not judged.
+        """
+        last = Line(student, "", GRADED)
+        for line in read(self.path):
+            last = line if line.student == student else last
+        return replace(last, digest="", not_judged=reason)
 
 
 def _tidy(path: Path) -> list[Line]:
     """Keep only each student's last complete line in the file, and return these lines."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return []
     last = {line.student: line for line in read(path)}
     temporary = path.with_suffix(".new")

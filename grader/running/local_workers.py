@@ -8,23 +8,30 @@ import json
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 from grader.errors import GraderError
+from grader.files import is_by_machine
 
 JUDGE_JOB = "grader.running.jobs:judge_job"
 
-#: How often a job is tried if its worker dies or raises an unexpected error.
+#: How often a job is tried by default.
 ATTEMPTS = 2
 
 #: A worker that sends a longer reply than this is treated as dead.
 MAX_REPLY_BYTES = 256 * 2**20
+
+#: No further job is taken while the jobs in work have this many bytes together. Honest jobs stay
+#: far below it with any number of workers.
+MAX_BYTES_IN_WORK = 64 * 2**20
 
 
 class CannotWork(GraderError):
@@ -36,8 +43,11 @@ class Done:
     """The outcome of one job."""
 
     name: str
-    returned: str | None  #: what the function returned; None if the job could not be done
+    returned: (
+        bytes | None
+    )  #: what the function returned, a text in UTF-8; None if the job could not be done
     reason: str = ""  #: why the job could not be done
+    by_machine: bool = False  #: whether the reason says nothing about the job itself
 
 
 def usable_cores() -> int:
@@ -69,14 +79,19 @@ def cores_of(place: int, number: int) -> set[int]:
     return set(cores[place % len(cores) :: number])
 
 
-def resolve(path: str) -> Callable[[Mapping[str, Any]], str]:
-    """Import and return the function named ``module:name``.
+def do_job(function: str, job: Mapping[str, Any]) -> bytes:
+    """Import the function named ``module:name`` and return what it returns, a text in UTF-8.
 
     Examples
     --------
-    >>> resolve("json:dumps")({"a": 1})
-    '{"a": 1}'
+    >>> do_job("json:dumps", {"a": 1})
+    b'{"a": 1}'
     """
+    returned = _resolve(function)(job)
+    return returned.encode("utf-8", "backslashreplace") if isinstance(returned, str) else returned
+
+
+def _resolve(path: str) -> Callable[[Mapping[str, Any]], Any]:
     module, _, name = path.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -104,7 +119,7 @@ class LocalWorkers:
     Parameters
     ----------
     function : str
-        ``module:name`` of a function that takes a dict and returns a str.
+        ``module:name`` of a function that takes a dict and returns bytes or a str.
     number : int, optional
         The number of processes. Default: one for each core. No core is shared unless there are
         more processes than cores.
@@ -113,6 +128,8 @@ class LocalWorkers:
     warm : (str, mapping), optional
         ``module:name`` of a function that each worker calls, with this argument, before its
         first job.
+    attempts : int
+        How often a job is tried if its worker dies or raises an unexpected error.
     """
 
     def __init__(
@@ -121,11 +138,13 @@ class LocalWorkers:
         number: int | None = None,
         seconds: float = 600.0,
         warm: tuple[str, Mapping[str, Any]] | None = None,
+        attempts: int = ATTEMPTS,
     ) -> None:
         self.function = function
         self.number = number or usable_cores()
         self.seconds = seconds
         self.warm = warm
+        self.attempts = attempts
         self._context = multiprocessing.get_context("forkserver")
         self._workers: list[_Worker] = []
         self._starting = threading.Thread(target=self._start_all)
@@ -148,8 +167,8 @@ class LocalWorkers:
     def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         """Do the jobs, and yield the outcome of each as soon as it is done.
 
-        A job is taken from `jobs` only when a worker is free, so that no more jobs than workers
-        are in memory.
+        A job is taken from `jobs` only when a worker is free and the jobs in work have less than
+        `MAX_BYTES_IN_WORK`, so that neither many nor large jobs fill the memory.
 
         Raises
         ------
@@ -166,7 +185,7 @@ class LocalWorkers:
         again: list[_Task] = []
         while True:
             for worker in self._workers:
-                if worker.task is None:
+                if worker.task is None and self._bytes_in_work() < MAX_BYTES_IN_WORK:
                     task = again.pop() if again else _next_task(waiting)
                     if task is not None:
                         worker.give(task, self.seconds)
@@ -180,10 +199,13 @@ class LocalWorkers:
                     worker.stop()
                     place = self._workers.index(worker)
                     self._workers[place] = self._start(place)
-                if done.returned is None and task.attempts < ATTEMPTS:
+                if done.returned is None and task.attempts < self.attempts:
                     again.append(task)
                 else:
                     yield done
+
+    def _bytes_in_work(self) -> int:
+        return sum(size_of(worker.task.job) for worker in self._workers if worker.task)
 
     def _start_all(self) -> None:
         try:
@@ -200,7 +222,8 @@ class LocalWorkers:
             daemon=True,
             name="grader-worker",
         )
-        process.start()
+        with _without_main():
+            process.start()
         theirs.close()
         return _Worker(process, ours)
 
@@ -243,18 +266,20 @@ class _Worker:
             if not self.pipe.poll():
                 raise TimeoutError
             fields = json.loads(self.pipe.recv_bytes(MAX_REPLY_BYTES))
+            returned = None if fields else self.pipe.recv_bytes(MAX_REPLY_BYTES)
         except TimeoutError:
             self.alive = False
             reason = f"it was not done within {self.seconds:g} s"
-            return Done(task.name, None, f"{reason}, {_tried(task)}")
+            return Done(task.name, None, f"{reason}, {_tried(task)}", by_machine=True)
         except (EOFError, OSError):
             self.alive = False
             self.process.join(5)
-            return Done(task.name, None, f"its worker {_end(self.process)}, {_tried(task)}")
+            reason = f"its worker {_end(self.process)}, {_tried(task)}"
+            return Done(task.name, None, reason, by_machine=True)
         if "cannot" in fields:
             raise CannotWork(fields["cannot"])
-        reason = f"{fields['problem']}, {_tried(task)}" if "problem" in fields else ""
-        return Done(task.name, fields.get("returned"), reason)
+        reason = f"{fields['problem']}, {_tried(task)}" if fields else ""
+        return Done(task.name, returned, reason, fields.get("by_machine", False))
 
     def stop(self) -> None:
         """End the process, whether it is waiting for a task, busy or dead."""
@@ -264,6 +289,17 @@ class _Worker:
             self.process.kill()
             self.process.join()
         self.process.close()
+
+
+def size_of(job: Mapping[str, Any]) -> int:
+    """Return the size of a job's largest value, in bytes or characters.
+
+    Examples
+    --------
+    >>> size_of({"submitted": b"12345", "student": "ada", "remarks": []})
+    5
+    """
+    return max((len(value) for value in job.values() if isinstance(value, (bytes, str))), default=0)
 
 
 def _next_task(jobs: Iterator[tuple[str, Mapping[str, Any]]]) -> _Task | None:
@@ -305,22 +341,40 @@ def _work(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if warm:
         with contextlib.suppress(Exception):  # the first job will fail with it and report it
-            resolve(warm[0])(warm[1])
+            _resolve(warm[0])(warm[1])
     while True:
         try:
-            job = pipe.recv()
+            for part in _reply(function, pipe.recv()):
+                pipe.send_bytes(part)
         except (EOFError, OSError):
             return
-        try:
-            reply = {"returned": resolve(function)(job)}
-        except (CannotWork, ImportError) as problem:
-            reply = {"cannot": str(problem)}
-        except Exception as error:
-            reply = {"problem": f"{type(error).__name__}: {error}"}
-        try:
-            pipe.send_bytes(json.dumps(reply).encode("ascii"))
-        except OSError:
-            return
+
+
+def _reply(function: str, job: Mapping[str, Any]) -> list[bytes]:
+    """Do a job, and return what is sent back: a problem as JSON, or {} and what was returned."""
+    try:
+        return [b"{}", do_job(function, job)]
+    except (CannotWork, ImportError) as error:
+        problem: dict[str, Any] = {"cannot": str(error)}
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}"
+        problem = {"problem": text, "by_machine": is_by_machine(error)}
+    return [json.dumps(problem).encode("ascii")]
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Let processes started here not import this program's main module.
+
+    `multiprocessing` would import it in each worker. A worker needs nothing from it, and the main
+    module of a Jupyter server takes seconds and a lot of memory.
+    """
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 @contextlib.contextmanager

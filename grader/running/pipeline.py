@@ -1,34 +1,38 @@
 """Autograde a folder of submissions: read each, let workers judge it, enter the verdicts.
 
-Workers only judge. This process reads the submissions and writes the graded notebooks, the
-gradebook and the journal, in that order. So however a run is stopped, the next run finds each
-submission either completely done or still to do.
+Workers only judge. This process reads the submissions. It writes the gradebook, puts the graded
+notebooks in place and writes the journal, in that order. So however a run is stopped, the next run
+finds each submission either completely done or still to do.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from grader import submission
 from grader.course import (
+    AUTOGRADED,
+    assignments,
     configuration,
-    graded_notebook,
     matches_student,
     read_solution_notebook,
 )
-from grader.files import TIMESTAMP, copy_notes, is_small_file, remove_folder, write_atomically
+from grader.files import TIMESTAMP, is_by_machine, make_writable, read_note
 from grader.gradebook import reading
 from grader.gradebook.times import read_time
-from grader.gradebook.writing import Entered, GradebookWriter
+from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
 from grader.running.digests import course_digest, digest
+from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
@@ -108,21 +112,54 @@ class Run:
         """Return the students that match `student` and have a submission."""
         return sorted(
             path.name
-            for path in self.submitted.iterdir()
-            if path.is_dir()
-            and not path.name.startswith(".")
-            and self._is_of_this_assignment(path)
-            and matches_student(path.name, self.student)
+            for path in self._entries()
+            if self._is_of_this_assignment(path) and matches_student(path.name, self.student)
         )
 
-    def _is_of_this_assignment(self, folder: Path) -> bool:
-        """Say whether a student's folder holds this assignment, or nothing at all."""
-        return os.path.lexists(folder / self.assignment) or not any(folder.iterdir())
+    def left_out(self) -> dict[str, str]:
+        """Return the entries of `submitted` that look like a slip, with the reason for each."""
+        reasons = {}
+        for path in self._entries():
+            if not path.is_dir():
+                reasons[path.name] = "it is not a folder"
+            elif not self._is_of_this_assignment(path):
+                names = sorted(entry.name for entry in path.iterdir())
+                alike = [name for name in names if _plain(name) == _plain(self.assignment)]
+                if alike:
+                    reasons[path.name] = f"it holds {alike[0]!r}, expected {self.assignment!r}"
+                elif not set(names) & set(assignments()):
+                    reasons[path.name] = "it holds no folder of an assignment"
+        return reasons
+
+    def _entries(self) -> list[Path]:
+        return [path for path in self.submitted.iterdir() if not path.name.startswith(".")]
+
+    def _is_of_this_assignment(self, path: Path) -> bool:
+        """Say whether it is a folder that holds this assignment, nothing, or nobody can tell."""
+        if not path.is_dir():
+            return False
+        try:
+            return _holds(path, self.assignment) or not any(path.iterdir())
+        except OSError:
+            return not any(_holds(path, assignment) for assignment in assignments())
 
     @property
     def seconds(self) -> float:
         """Seconds after which a worker is killed: far more than the limits allow a submission."""
         return 2 * self.limits.submission_seconds + 60
+
+
+def _plain(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold().strip()
+
+
+def _holds(folder: Path, assignment: str) -> bool:
+    """Say whether a student's folder holds an assignment; True if that cannot be found out."""
+    try:
+        (folder / assignment).lstat()
+    except OSError as problem:
+        return problem.errno not in (errno.ENOENT, errno.ENOTDIR)
+    return True
 
 
 def _grading() -> settings.Grading:
@@ -151,7 +188,8 @@ def autograde(
 ) -> list[str]:
     """Autograde submissions that are new or have changed, and return all students of the run.
 
-    A submission that cannot be judged gets the status failed, and the run continues.
+    A submission that cannot be judged gets the status failed, and the run continues. If that is
+    because its worker died, says nothing about the submission, an earlier grade stays.
 
     Parameters
     ----------
@@ -174,7 +212,7 @@ def autograde(
         If the course's rule for late work is missing or raises an error.
     """
     students = run.students()
-    run.into.mkdir(parents=True, exist_ok=True)
+    make_writable(run.into / AUTOGRADED)
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(path_in(run.into, run.assignment)))
         source = read_solution_notebook(run.assignment)
@@ -197,6 +235,18 @@ class _Read:
     timestamp: datetime | None
 
 
+NOT_READ = _Read("", None)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of a submission, until it is entered. Its graded notebook is staged already."""
+
+    verdict: Verdict
+    read: _Read
+    keeps_earlier: bool = False  #: whether an earlier grade stays
+
+
 class _Pipeline:
     """The state of a run in progress."""
 
@@ -214,42 +264,48 @@ class _Pipeline:
         self.writer = writer
         self.progress = progress
         self.course = course_digest(source, run.limits, run.isolation)
+        self.files = GradedFiles(run.assignment, run.submitted, run.into)
+        self.in_gradebook = writer.students()
         self.in_work: dict[str, _Read] = {}
-        self.batch: list[tuple[Verdict, _Read]] = []
+        self.batch: list[_Outcome] = []
         self.done = self.failed = self.total = 0
 
     def judge_and_enter(self, students: list[str], workers: Workers) -> None:
         self.total = len(students)
-        in_gradebook = self.writer.students()
         try:
-            for done in workers.do(self._jobs(students, in_gradebook)):
-                self._add(self._verdict(done), self.in_work.pop(done.name))
-        except (CannotWork, KeyboardInterrupt):
+            try:
+                for done in workers.do(self._jobs(students)):
+                    self._add_done(done)
+            except (CannotWork, KeyboardInterrupt, OSError):
+                self._enter()
+                raise
             self._enter()
-            raise
-        self._enter()
+        finally:
+            for outcome in self.batch:
+                self.files.discard(outcome.verdict.student)
 
-    def _jobs(
-        self, students: list[str], in_gradebook: set[str]
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
+    def _jobs(self, students: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield a job for each submission that has to be judged."""
         for student in students:
             folder = self.run.submitted / student / self.run.assignment
             remarks: list[str] = []
             try:
+                self.writer.check_id(student)
                 notebook, remarks = submission.find(folder, self.run.assignment)
                 content = submission.load(notebook)
-            except submission.Unreadable as problem:
-                self._add(self._failed(student, str(problem)), _Read("", None))
+                timestamp, problems = _timestamp(folder)
+                is_done = student in self.in_gradebook and self.files.are_there(student)
+            except (submission.Unreadable, ImpossibleId) as problem:
+                self._add(self._failed(student, str(problem)), NOT_READ)
                 continue
-            timestamp, problems = _timestamp(folder)
+            except OSError as problem:
+                if is_by_machine(problem):
+                    raise
+                reason = f"its files cannot be read: {problem.strerror}"
+                self._add(self._failed(student, reason), NOT_READ)
+                continue
             found = digest([self.course, content, str(timestamp), *remarks, *problems])
-            if (
-                not self.run.force
-                and self.journal.graded.get(student) == found
-                and student in in_gradebook
-                and self._graded(student).is_file()
-            ):
+            if not self.run.force and is_done and self.journal.graded.get(student) == found:
                 self.total -= 1
                 continue
             self.in_work[student] = _Read(found, timestamp)
@@ -266,11 +322,18 @@ class _Pipeline:
                 },
             )
 
-    def _verdict(self, done: Done) -> Verdict:
+    def _add_done(self, done: Done) -> None:
+        read = self.in_work.pop(done.name)
         if done.returned is None:
-            return self._failed(done.name, f"it could not be judged: {done.reason}")
+            verdict = self._failed(done.name, f"it could not be judged: {done.reason}")
+            self._add(verdict, read, keeps_earlier=done.by_machine)
+        else:
+            self._add(self._verdict(done), read)
+
+    def _verdict(self, done: Done) -> Verdict:
+        assert done.returned is not None
         try:
-            verdict = Verdict.from_json(done.returned)
+            verdict = Verdict.from_bytes(done.returned)
             _check(verdict, self.run.assignment, done.name)
         except (ValueError, TypeError, KeyError) as problem:
             return self._failed(done.name, f"its worker sent no valid verdict: {problem}")
@@ -279,38 +342,70 @@ class _Pipeline:
     def _failed(self, student: str, reason: str) -> Verdict:
         return Verdict(self.run.assignment, student, FAILED, reason=reason)
 
-    def _add(self, verdict: Verdict, read: _Read) -> None:
-        self.batch.append((verdict, read))
+    def _add(self, verdict: Verdict, read: _Read, keeps_earlier: bool = False) -> None:
+        """Stage the graded notebook, and add the verdict without it to the batch."""
+        student = verdict.student
+        if verdict.status != FAILED:
+            try:
+                self.files.stage(student, verdict.notebook)
+            except OSError as problem:
+                if is_by_machine(problem):
+                    raise
+                verdict, keeps_earlier = self._failed(student, _not_written(problem)), True
+        self.batch.append(_Outcome(replace(verdict, notebook=""), read, keeps_earlier))
         self.done += 1
         self.failed += verdict.status == FAILED
-        self.progress(Progress(self.done, self.total, self.failed, verdict.student))
+        self.progress(Progress(self.done, self.total, self.failed, student))
         if len(self.batch) >= BATCH:
             self._enter()
 
     def _enter(self) -> None:
-        """Write the batch to the graded notebooks, the gradebook and the journal."""
+        """Write the batch to the gradebook, the graded notebooks and the journal, in this order."""
         if not self.batch:
             return
-        for verdict, _ in self.batch:
-            self._write(verdict)
-        self.writer.enter([Entered(verdict, read.timestamp) for verdict, read in self.batch])
-        self.journal.add(Line.of(verdict, read.digest) for verdict, read in self.batch)
+        refused = self.writer.enter(
+            [
+                Entered(outcome.verdict, outcome.read.timestamp)
+                for outcome in self.batch
+                if not self._keeps_grade(outcome)
+            ]
+        )
+        lines = []
+        for outcome in self.batch:
+            student = outcome.verdict.student
+            if student in refused:
+                outcome = _Outcome(self._failed(student, refused[student]), NOT_READ, True)
+            lines.append(self._put(outcome))
+        self.journal.add(lines)
         self.batch = []
 
-    def _write(self, verdict: Verdict) -> None:
-        """Write the graded notebook as nbgrader does, or remove an earlier one after a failure."""
-        target = self._graded(verdict.student)
-        if verdict.status == FAILED:
-            remove_folder(target.parent)
-            remove_folder(self.run.into / "feedback" / verdict.student / self.run.assignment)
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(target, verdict.notebook)
-        target.chmod(0o444)
-        copy_notes(self.run.submitted / verdict.student / self.run.assignment, target.parent)
+    def _put(self, outcome: _Outcome) -> Line:
+        """Put the files of an outcome in their places, and return its line for the journal."""
+        verdict, student = outcome.verdict, outcome.verdict.student
+        if self._keeps_grade(outcome):
+            self.files.discard(student)
+            return self.journal.kept(student, verdict.reason)
+        try:
+            if verdict.status != FAILED:
+                self.files.put(student)
+                return Line.of(verdict, outcome.read.digest)
+            self.files.discard(student)
+            self.files.remove(student)
+        except OSError as problem:
+            if is_by_machine(problem):
+                raise
+            verdict = replace(verdict, remarks=(*verdict.remarks, _not_written(problem)))
+        return Line.of(verdict, NOT_READ.digest)
 
-    def _graded(self, student: str) -> Path:
-        return graded_notebook(self.run.into, self.run.assignment, student)
+    def _keeps_grade(self, outcome: _Outcome) -> bool:
+        """Say whether there is an earlier grade, and it stays."""
+        student = outcome.verdict.student
+        has_grade = student in self.in_gradebook and student not in self.journal.failed
+        return outcome.keeps_earlier and has_grade
+
+
+def _not_written(problem: OSError) -> str:
+    return f"the graded notebook could not be written: {problem.strerror}: {problem.filename}"
 
 
 def _check(verdict: Verdict, assignment: str, student: str) -> None:
@@ -333,11 +428,13 @@ def _check(verdict: Verdict, assignment: str, student: str) -> None:
 def _timestamp(folder: Path) -> tuple[datetime | None, list[str]]:
     """Return the time in nbgrader's note of when a submission came in, and remarks on the note."""
     path = folder / TIMESTAMP
-    if not path.exists() and not path.is_symlink():
-        return None, []
-    if not is_small_file(path):
+    try:
+        content = read_note(path)
+    except OSError as problem:
+        return None, [f"{TIMESTAMP} cannot be read ({problem.strerror}), so it was ignored."]
+    if content is None and os.path.lexists(path):
         return None, [f"{TIMESTAMP} is not an ordinary small file, so it was ignored."]
-    text = path.read_text("utf-8", "replace").strip()
+    text = (content or b"").decode("utf-8", "replace").strip()
     if not text:
         return None, []
     try:

@@ -1,32 +1,25 @@
 """The command that starts a program in bubblewrap, where it can see nothing but Python.
 
-Defends against: reading anything but Python, its packages and the system's programs (no home
-folder, solutions, gradebook, submissions, system settings or environment variables), writing
-anywhere but in a temporary folder in memory, and any network.
+Defends against: reading anything but the files that `visible_files` lists, system settings and
+environment variables; writing anywhere but in a temporary folder in memory; and any network.
 
-Does not defend against: reading Python's packages, including attn_lib and the answers in it.
+Does not defend against: a grader who is not root has the rights of the same user inside, though
+under another name. So only the list keeps that user's files away from a submission.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 from pathlib import Path
 
-import attn_lib
+from grader.sandbox.inside.limits import UID
+from grader.sandbox.visible_files import COMMANDS, Visible, visible_files
 
-SANDBOX = Path(__file__).resolve().parent
-GRADER = SANDBOX.parent
-COURSE = GRADER.parent
-
-#: The part of the grader that is visible inside: one folder, and what importing it needs.
-INSIDE = [GRADER / "__init__.py", SANDBOX / "__init__.py", SANDBOX / "inside"]
-
-_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
+#: Folders at the top, which are links where the system keeps all of their contents in /usr.
+_LINKS = ("/bin", "/lib", "/lib64")
 # Without /dev/zero: a shared mapping of it is memory that no limit counts.
 _DEVICES = ("/dev/null", "/dev/full", "/dev/random", "/dev/urandom")
-_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
 
 
 def find_bubblewrap() -> str | None:
@@ -54,7 +47,7 @@ def environment(home: str) -> dict[str, str]:
         "MPLCONFIGDIR": f"{home}/matplotlib",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
+        "PATH": COMMANDS,
         "PIP_NO_INDEX": "1",  # without it pip would wait long for a network that is not there
         "PYTHONHASHSEED": "0",
         "TMPDIR": home,
@@ -62,20 +55,9 @@ def environment(home: str) -> dict[str, str]:
     }
 
 
-def import_path() -> list[str]:
-    """Return the folders that the warm process may import from."""
-    packages = [folder for folder in sys.path if Path(folder).name.endswith("-packages")]
-    return [*packages, str(COURSE), str(Path(attn_lib.__file__).resolve().parent.parent)]
-
-
-def interpreter() -> str:
-    """Return the path of the interpreter itself, with a virtual environment's link resolved."""
-    return os.path.realpath(sys.executable)
-
-
 def command(program: str) -> list[str]:
     """Return the command line of bubblewrap; the program to start has to be appended."""
-    return [program, *_namespaces(), *_files(), *_environment(), "--"]
+    return [program, *_namespaces(), *_files(visible_files()), *_environment(), "--"]
 
 
 def _namespaces() -> list[str]:
@@ -83,50 +65,29 @@ def _namespaces() -> list[str]:
     common = ["--as-pid-1", "--new-session", "--cap-drop", "ALL"]
     common += ["--hostname", "sandbox", "--chdir", "/tmp"]
     if os.getuid() != 0:
-        return ["--unshare-all", *common]
+        return ["--unshare-all", "--uid", str(UID), "--gid", str(UID), *common]
     # Process limits do not apply to root, in any namespace, so the warm process changes its user.
     may_become_nobody = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     kinds = ("pid", "net", "ipc", "uts")
     return [*(f"--unshare-{kind}" for kind in kinds), *common, *may_become_nobody]
 
 
-def _files() -> list[str]:
+def _files(visible: Visible) -> list[str]:
     arguments = ["--perms", "1777", "--tmpfs", "/tmp", "--proc", "/proc", "--tmpfs", "/dev"]
     for device in _DEVICES:
         arguments += ["--dev-bind-try", device, device]
     arguments += ["--symlink", "/tmp", "/dev/shm", "--remount-ro", "/dev"]
     arguments += ["--dir", "/etc", "--dir", "/mnt"]
-    for path in map(Path, _SYSTEM):
-        if path.is_symlink():
-            arguments += ["--symlink", str(path.readlink()), str(path)]
-        elif path.exists():
-            arguments += _read_only(path)
-    for fonts in filter(os.path.isdir, _FONTS):  # matplotlib takes long to search many fonts
-        arguments += ["--tmpfs", fonts, "--remount-ro", fonts]
-    shown = shown_files()
-    covered = [COURSE] if _holds_course([Path("/usr"), *shown]) else []
-    for path in sorted([*covered, *shown]):  # a folder comes before its contents
-        if path in covered:
+    for link in filter(Path.is_symlink, map(Path, _LINKS)):
+        arguments += ["--symlink", str(link.readlink()), str(link)]
+    for path in sorted([*visible.covered, *visible.files]):  # a folder comes before its contents
+        if path in visible.covered:
             arguments += ["--tmpfs", str(path)]
         else:
             arguments += _folders_above(path) + _read_only(path)
-    for path in [*covered, Path("/")]:
+    for path in [*visible.covered, Path("/")]:
         arguments += ["--remount-ro", str(path)]
     return arguments
-
-
-def shown_files() -> list[Path]:
-    """Return the paths that Python needs besides the system's folders, parents first."""
-    python = Path(interpreter())
-    prefix = Path(os.path.realpath(sys.base_prefix))
-    packages = [Path(folder) for folder in import_path()[:-2]]
-    library = [*prefix.glob("lib*")] if prefix != Path("/usr") else []
-    found = {python, *library, *packages, Path(attn_lib.__file__).resolve().parent, *INSIDE}
-    return sorted(path for path in found if path.exists())
-
-
-def _holds_course(folders: list[Path]) -> bool:
-    return any(folder in COURSE.parents for folder in folders)
 
 
 def _folders_above(path: Path) -> list[str]:

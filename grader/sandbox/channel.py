@@ -52,11 +52,10 @@ class Channel:
             raise WireError("the other end sent something without a request")
         view = memoryview(pack(value, max_bytes=_MAX_SENT, strict=True))
         while view:
-            self._wait(select.POLLOUT, deadline)
             try:
                 view = view[self._connection.send(view[:_PIECE]) :]
             except BlockingIOError:
-                continue
+                self._wait(select.POLLOUT, deadline)
             except OSError as error:
                 raise HungUp from error
 
@@ -71,6 +70,7 @@ class Channel:
             If the other end has closed the connection, or does not send before the deadline.
         """
         frame = bytearray()
+        self._wait(select.POLLIN, deadline)
         self._fill(frame, HEADER.size, deadline)
         length = body_length(frame, max_bytes=self._max_bytes)
         self.weight = weight(frame)
@@ -84,10 +84,10 @@ class Channel:
     def _fill(self, frame: bytearray, length: int, deadline: float) -> None:
         """Receive until the frame has this length; allocate only for bytes that have arrived."""
         while len(frame) < length:
-            self._wait(select.POLLIN, deadline)
             try:
                 piece = self._connection.recv(min(length - len(frame), _PIECE))
             except BlockingIOError:
+                self._wait(select.POLLIN, deadline)
                 continue
             except OSError as error:
                 raise HungUp from error
@@ -96,10 +96,6 @@ class Channel:
             frame += piece
 
     def _has_input(self) -> bool:
-        poll = select.poll()
-        poll.register(self._connection, select.POLLIN)
-        if not any(event & select.POLLIN for _, event in poll.poll(0)):
-            return False
         try:
             return bool(self._connection.recv(1, socket.MSG_PEEK))
         except OSError:

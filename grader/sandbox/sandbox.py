@@ -2,8 +2,8 @@
 
 bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
 the packages once, and its fork for a session enters new namespaces. Learner code runs in those
-forks only. The modules `bubblewrap`, `inside.namespaces`, `session` and `watchdog` say what each
-of them defends against.
+forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`, `inside.system_calls`,
+`session`, `process_tree` and `watchdog` say what each of them defends against.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import GraderError
-from grader.sandbox import bubblewrap
+from grader.sandbox import bubblewrap, visible_files
+from grader.sandbox.cgroup import Cgroup, parent_of_new
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
+from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
-from grader.sandbox.watchdog import ProcessTree
+from grader.sandbox.watchdog import Watchdog
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
@@ -36,7 +38,7 @@ __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"
 _FLAGS = ("-P", "-S", "-s", "-B")
 _SECONDS_TO_WARM = 120.0
 _SECONDS_TO_FORK = 30.0
-_TMP = Path("/tmp")  # each submission gets a new, empty one
+_TMP = Path("/tmp")
 _CREDENTIALS = struct.Struct("3i")
 _HOW_TO_GET_IT = (
     "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
@@ -74,6 +76,7 @@ class Sandbox:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: str | None = None
+        self._cgroup: Cgroup | None = None
 
     def __enter__(self) -> Sandbox:
         """Start the warm process."""
@@ -93,14 +96,12 @@ class Sandbox:
         SandboxUnavailable
             If the warm process cannot start, fork or isolate the fork.
         """
-        ours, theirs = socket.socketpair()
+        with self._lock:
+            connection = self._new_connection()
         try:
-            with theirs, self._lock:
-                ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-                self._hand_over(theirs)
-            return self._opened(ours)
+            return self._opened(connection)
         except BaseException:
-            ours.close()
+            connection.close()
             raise
 
     def _opened(self, connection: socket.socket) -> Session:
@@ -117,45 +118,48 @@ class Sandbox:
             raise SandboxUnavailable(
                 f"The kernel does not allow submissions to be isolated ({detail}). {_HOW_TO_GET_IT}"
             )
-        return Session(
-            channel, ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP), self.limits
-        )
+        processes = ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP)
+        return Session(channel, Watchdog(processes, self.limits, self._cgroup), self.limits)
 
     def close(self) -> None:
         """End the warm process and every session."""
         with self._lock:
             self._stop()
 
-    def _hand_over(self, connection: socket.socket) -> None:
-        """Send one end of a connection to the warm process, which forks a runner for it."""
+    def _new_connection(self) -> socket.socket:
+        """Return one end of a connection whose other end the warm process gives to a new fork.
+
+        The warm process makes both: a socket tells its holder of the network that it was made in.
+        """
         if self._process is not None and self._process.poll() is not None:
             self._stop()
-        for attempt in range(2):
+        for _ in range(2):
             control = self._start()
-            try:
-                socket.send_fds(control, [b"+"], [connection.fileno()])
-                return
-            except OSError:
-                self._stop()
-                if attempt:
-                    raise SandboxUnavailable(
-                        f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}"
-                    ) from None
+            with contextlib.suppress(OSError):
+                control.sendall(b"+")
+                _, received, *_ = socket.recv_fds(control, 1, 1, socket.MSG_CMSG_CLOEXEC)
+                if received:
+                    return socket.socket(fileno=received[0])
+            self._stop()
+        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}")
 
     def _start(self) -> socket.socket:
         """Start the warm process unless it is running, and return its control socket."""
         if self._control is not None:
             return self._control
         prefix, environment = self._prefix_and_environment()
+        self._cgroup = self._new_cgroup()
+        if self._cgroup is not None:
+            prefix = [*self._cgroup.command(), *prefix]
         ours, theirs = socket.socketpair()
         settings = {
             "limits": asdict(self.limits),
             "isolated": self.isolation == BUBBLEWRAP,
-            "path": bubblewrap.import_path(),
-            "kept": [str(path) for path in bubblewrap.shown_files() if _TMP in path.parents],
+            "path": visible_files.import_path(),
+            "kept": self._kept_in_tmp(),
         }
-        start = bubblewrap.SANDBOX / "inside" / "start.py"
-        python = [bubblewrap.interpreter(), *_FLAGS, str(start)]
+        start = visible_files.SANDBOX / "inside" / "start.py"
+        python = [visible_files.interpreter(), *_FLAGS, str(start)]
         with theirs, tempfile.TemporaryFile() as log:
             self._control = ours
             try:
@@ -178,7 +182,24 @@ class Sandbox:
                 raise SandboxUnavailable(
                     f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
                 )
+        if self._cgroup is not None and not self._cgroup.is_entered():
+            self._cgroup.remove()
+            self._cgroup = None
         return ours
+
+    def _new_cgroup(self) -> Cgroup | None:
+        """Return a cgroup for the warm process, if this process may make one."""
+        parent = parent_of_new() if self.isolation == BUBBLEWRAP else None
+        if parent is not None:
+            with contextlib.suppress(OSError):
+                return Cgroup(parent, self.limits)
+        return None
+
+    def _kept_in_tmp(self) -> list[str]:
+        """Return the visible files below /tmp, where each submission gets a new, empty folder."""
+        if self.isolation == NONE:
+            return []
+        return [str(path) for path in visible_files.visible_files().files if _TMP in path.parents]
 
     def _prefix_and_environment(self) -> tuple[list[str], dict[str, str]]:
         """Return what to put before the command, and its environment variables."""
@@ -203,6 +224,9 @@ class Sandbox:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+        if self._cgroup is not None:
+            self._cgroup.remove()
+            self._cgroup = None
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None

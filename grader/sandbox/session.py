@@ -19,7 +19,7 @@ from attn_lib.course.checks.observation import Observation
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import TooLarge, WireError
-from grader.sandbox.watchdog import ProcessTree, Watchdog
+from grader.sandbox.watchdog import Watchdog
 
 _GRACE = 2.0  # seconds past its own deadline before the process is stopped from outside
 _NO_REPLY = "it sent something that is not a valid reply"
@@ -44,10 +44,10 @@ class Executed:
 class Session:
     """A submission's process. `grader.sandbox.sandbox.Sandbox.session` makes it."""
 
-    def __init__(self, channel: Channel, processes: ProcessTree, limits: Limits) -> None:
+    def __init__(self, channel: Channel, watchdog: Watchdog, limits: Limits) -> None:
         self._channel = channel
         self._limits = limits
-        self._watchdog = Watchdog(processes, limits)
+        self._watchdog = watchdog
         self._died = ""
 
     def __enter__(self) -> Session:

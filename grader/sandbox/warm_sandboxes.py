@@ -6,8 +6,14 @@ import atexit
 
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
+from grader.sandbox.visible_files import visible_files
 
 _sandboxes: dict[tuple[Limits, str], Sandbox] = {}
+
+
+def prepare() -> None:
+    """Find out what all sandboxes need; processes that are forked from this one know it then."""
+    visible_files()
 
 
 def warm_sandbox(limits: Limits, isolation: str) -> Sandbox:

@@ -19,6 +19,10 @@ MAX_BYTES = 20 * 2**20
 MAX_FOLDER_DEPTH = 2
 MAX_ENTRIES = 1000
 
+#: How many files a message names, and how many characters of each name.
+MAX_NAMED = 10
+MAX_NAME = 100
+
 SUFFIX = ".ipynb"
 #: How browsers and mail programs change the suffix.
 ODD_SUFFIXES = (".ipynb.txt", ".ipynb.json", ".json")
@@ -54,7 +58,7 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
         If there is no notebook, or it is not clear which one is the submission.
     """
     wanted = f"{assignment}{SUFFIX}"
-    if folder.is_symlink():
+    if folder.is_symlink() or folder.parent.is_symlink():
         raise Unreadable(
             f"its folder is a link, and links are not followed: expected {wanted} in a folder"
         )
@@ -68,13 +72,14 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
     raise Unreadable(_nothing_found(folder, wanted))
 
 
-def load(path: Path) -> bytes:
-    """Return the content of a regular file of at most `MAX_BYTES` bytes.
+def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the content of a regular file of at most `max_bytes` bytes.
 
     Raises
     ------
     Unreadable
-        If it is a link, a device or a pipe, is too large or cannot be opened.
+        If it is a link, a device or a pipe, is another user's file that also has another name, is
+        too large or cannot be opened.
     """
     try:
         # Do not follow links, and do not wait for another process to write into a pipe.
@@ -86,18 +91,25 @@ def load(path: Path) -> bytes:
             ) from None
         raise Unreadable(f"{path.name!r} cannot be opened: {error.strerror}") from None
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise Unreadable(f"{path.name!r} is not a regular file: expected a notebook")
-        data = file.read(MAX_BYTES + 1)
-    check_size(len(data))
+        # A hard link to a file that the learner may not read. Where owners are the same, as in a
+        # backup made of hard links, nothing is wrong.
+        if found.st_nlink > 1 and found.st_uid != path.parent.stat().st_uid:
+            raise Unreadable(
+                f"{path.name!r} is a hard link to a file of another user: expected the file itself"
+            )
+        data = file.read(max_bytes + 1)
+    check_size(len(data), max_bytes)
     return data
 
 
-def check_size(size: int) -> None:
+def check_size(size: int, max_bytes: int = MAX_BYTES) -> None:
     """Raise `Unreadable` if a file of this many bytes is too large."""
-    if size > MAX_BYTES:
+    if size > max_bytes:
         raise Unreadable(
-            f"the file is larger than {MAX_BYTES // 2**20} MiB, the largest size that is read. "
+            f"the file is larger than {max_bytes // 2**20} MiB, the largest size that is read. "
             "Clear the outputs, save and hand in again"
         )
 
@@ -140,7 +152,7 @@ def _choose(notebooks: Sequence[Path], wanted: str, folder: Path) -> tuple[Path,
     if chosen is None:
         alike = [path for path in notebooks if _plain(path.name) == _plain(wanted)]
         if len(alike) != 1:
-            names = listed([repr(_inside(path, folder)) for path in notebooks])
+            names = _some(notebooks, folder)
             raise Unreadable(
                 f"found {names}, and it is not clear which is {wanted}. Keep only that one"
             )
@@ -148,11 +160,18 @@ def _choose(notebooks: Sequence[Path], wanted: str, folder: Path) -> tuple[Path,
     remarks = []
     if _inside(chosen, folder) != wanted:
         remarks.append(f"{_inside(chosen, folder)!r} was used in place of {wanted}.")
-    others = [repr(_inside(path, folder)) for path in notebooks if path != chosen]
+    others = [path for path in notebooks if path != chosen]
     if others:
         verb = "was" if len(others) == 1 else "were"
-        remarks.append(f"{listed(others)} {verb} also found and ignored.")
+        remarks.append(f"{_some(others, folder)} {verb} also found and ignored.")
     return chosen, remarks
+
+
+def _some(paths: Sequence[Path], folder: Path) -> str:
+    """Return the names of files as a list in words, the first `MAX_NAMED` of them."""
+    names = [repr(_inside(path, folder)[:MAX_NAME]) for path in paths[:MAX_NAMED]]
+    more = len(paths) - len(names)
+    return listed([*names, f"{more} more"] if more else names)
 
 
 def _inside(path: Path, folder: Path) -> str:

@@ -25,6 +25,9 @@ MAX_MIB = 1
 #: Maximum number of lines of all cells. Each needs about 100 bytes when the notebook is written.
 MAX_LINES = 200_000
 
+#: Maximum number of pictures attached to all text cells.
+MAX_PICTURES = 1000
+
 #: MIME types of the pictures that are kept in text cells.
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -221,6 +224,7 @@ def _cells(notebook: Mapping[str, Any], remarks: list[str]) -> list[Cell]:
             f"the notebook has {len(found)} cells; at most {MAX_CELLS} are read. "
             "Delete cells that are not answers, save and hand in again"
         )
+    _check_number_of_pictures(found)
     odd = Remarks()
     cells = [_cell(cell, f"number {number}", odd) for number, cell in enumerate(found, start=1)]
     remarks += odd.sentences()
@@ -230,6 +234,17 @@ def _cells(notebook: Mapping[str, Any], remarks: list[str]) -> list[Cell]:
     if any(_LONE_SURROGATE.search(cell.text) for cell in cells if cell):
         remarks.append("Broken characters were replaced by �.")
     return [_cleaned(cell) for cell in cells if cell]
+
+
+def _check_number_of_pictures(found: list[object]) -> None:
+    """Raise `Unreadable` for cells with too many pictures attached."""
+    attached = [cell.get("attachments") for cell in found if isinstance(cell, dict)]
+    number = sum(len(pictures) for pictures in attached if isinstance(pictures, dict))
+    if number > MAX_PICTURES:
+        raise Unreadable(
+            f"the notebook has {number:,} pictures attached to its cells; at most "
+            f"{MAX_PICTURES:,} are read. Delete what is not an answer, save and hand in again"
+        )
 
 
 def _check_size_of_cells(cells: list[Cell | None]) -> None:
@@ -309,7 +324,8 @@ def _pictures(attachments: object) -> dict[str, dict[str, str]]:
     for name, kinds in attachments.items():
         if isinstance(kinds, dict):
             pictures = {kind: _text(kinds[kind]) for kind in PICTURES if kind in kinds}
-            kept[_whole(name)] = {k: _whole(p) for k, p in pictures.items() if p is not None}
+            # In base64 they are ASCII. Other characters may take four bytes each.
+            kept[_whole(name)] = {k: p for k, p in pictures.items() if p and p.isascii()}
     return {name: kinds for name, kinds in kept.items() if kinds}
 
 

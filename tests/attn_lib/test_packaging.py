@@ -101,7 +101,13 @@ def test_the_wheel_contains_only_attn_lib(root, tmp_path):
         names = archive.namelist()
     modules = {path.relative_to(root).as_posix() for path in (root / "attn_lib").rglob("*.py")}
     library = {name for name in names if name.startswith("attn_lib/")}
-    assert library == modules | {"attn_lib/py.typed", "attn_lib/model/trained.npz"}
+    model = "attn_lib/model"
+    assert library == modules | {
+        "attn_lib/py.typed",
+        f"{model}/trained.npz",
+        f"{model}/trials/trials.json",
+        f"{model}/trials/unmasked.npz",
+    }
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"attn_lib"}
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 

@@ -234,7 +234,7 @@ def test_large_inputs_stream_and_small_ones_do_not(forms_taken):
         ({"method": "flash"}, 'method: expected "auto", "dense" or "streaming", got \'flash\''),
         ({"method": "streaming", "return_trace": True}, 'return_trace: expected method "dense"'),
         ({"softcap": 0.0}, "softcap: expected a positive number, got 0.0"),
-        ({"softcap": float("nan")}, "softcap: expected a positive number, got nan"),
+        ({"softcap": float("nan")}, "softcap: expected a finite number, got nan"),
     ],
 )
 def test_unknown_options_are_rejected(options, message):

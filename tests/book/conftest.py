@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import http.server
-import json
 import shutil
 import threading
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,7 +17,16 @@ import yaml
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-LOOKS = (Path(__file__).parent / "looks.js").read_text(encoding="utf-8")
+LOOKS, KEEP_LOOKS = (
+    (Path(__file__).parent / name).read_text(encoding="utf-8")
+    for name in ("looks.js", "keep_looks.js")
+)
+#: The rules whose result depends on colours. For a link in a text, so does its distinction.
+COLOUR_RULES = ["color-contrast", "link-in-text-block"]
+#: The rules whose result depends on the sizes and places of elements.
+LAYOUT_RULES = ["scrollable-region-focusable", "target-size"]
+#: The window's height in pixels.
+HEIGHT = 800
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -87,11 +96,21 @@ class WatchedPage:
         self.page = page
         self.problems: list[str] = []
         self.requests: list[str] = []
-        page.on("console", self._note_message)
-        page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
-        page.on("request", self._note_request)
-        page.on("requestfailed", lambda request: self.problems.append(f"failed: {request.url}"))
-        page.on("response", self._note_response)
+        self._listeners = {
+            "console": self._note_message,
+            "pageerror": lambda error: self.problems.append(f"error: {error}"),
+            "request": self._note_request,
+            "requestfailed": lambda request: self.problems.append(f"failed: {request.url}"),
+            "response": self._note_response,
+        }
+        for event, listener in self._listeners.items():
+            page.on(event, listener)
+
+    def leave(self):
+        """Stop recording and unload the document, so that the tab can be used again."""
+        for event, listener in self._listeners.items():
+            self.page.remove_listener(event, listener)
+        self.page.goto("about:blank")
 
     def _note_message(self, message):
         if message.type in {"error", "warning"}:
@@ -118,6 +137,16 @@ class WatchedPage:
         """Return the theme that the page shows, "light" or "dark"."""
         return self.page.evaluate("document.documentElement.dataset.theme")
 
+    def set_theme(self, theme: str) -> None:
+        """Change the system's colour scheme and wait until the page shows it."""
+        self.page.emulate_media(color_scheme=theme)
+        self.page.wait_for_function(
+            "theme => document.documentElement.dataset.theme === theme", arg=theme
+        )
+
+    def set_width(self, width: int) -> None:
+        self.page.set_viewport_size({"width": width, "height": HEIGHT})
+
     def formulas_not_set(self) -> list[str]:
         """Return the formulas that MathJax did not typeset or could not parse."""
         left = self.page.evaluate(
@@ -131,33 +160,49 @@ class WatchedPage:
         """Return by how many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-    def axe(self, *, without: str | None = None, exclude: Sequence[str] = ()) -> list[str]:
+    def axe(self, *, colours: bool = True, exclude: Sequence[str] = ()) -> list[str]:
         """Return the violations that the accessibility checker finds, one line per element.
 
-        It applies all rules, or all except `without`. Elements that match a selector in `exclude`
-        are not checked.
+        It applies all rules, or all except those about colours. Elements that match a selector in
+        `exclude` are not checked.
         """
         return self._checked(
-            json.dumps({"exclude": [[selector] for selector in exclude]}),
+            _all_but(exclude),
             runOnly={"type": "tag", "values": AXE_TAGS},
-            rules={without: {"enabled": False}} if without else {},
+            rules={} if colours else {rule: {"enabled": False} for rule in COLOUR_RULES},
         )
 
-    def contrast(self) -> list[str]:
-        """Return the contrast violations, checked on one text of each style on the page."""
-        return self._checked(
-            f"{{include: ({LOOKS})()}}", runOnly={"type": "rule", "values": ["color-contrast"]}
-        )
+    def layout(self, exclude: Sequence[str] = ()) -> list[str]:
+        """Return the violations of the rules about sizes and places."""
+        return self._checked(_all_but(exclude), runOnly={"type": "rule", "values": LAYOUT_RULES})
 
-    def _checked(self, where: str, **options: object) -> list[str]:
+    def colours(self, *themes: str) -> list[str]:
+        """Return the violations of the rules about colours in each theme.
+
+        One text of each look is checked. All others are removed from the page, because the checker
+        spends most of its time on elements that it does not check.
+        """
+        for theme in themes:
+            self.set_theme(theme)
+            self.page.evaluate(f"for (const element of ({LOOKS})()) element.dataset.look = ''")
+        self.page.evaluate(f"({KEEP_LOOKS})()")
+        found = []
+        for theme in themes:
+            self.set_theme(theme)
+            where = {"include": [["[data-look]"]]}
+            violations = self._checked(where, runOnly={"type": "rule", "values": COLOUR_RULES})
+            found += [f"{theme}: {violation}" for violation in violations]
+        return found
+
+    def _checked(self, where: dict[str, object], **options: object) -> list[str]:
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
         # With preload, axe would fetch the style sheets, which file:// does not allow.
         found = self.page.evaluate(
-            f"""options => axe.run({where}, {{
+            """([where, options]) => axe.run(where, {
                  preload: false, resultTypes: ["violations"], ...options,
-               }})""",
-            options,
+               })""",
+            [where, options],
         )
         return [
             f"{violation['id']}: {violation['help']}: {node['html'][:200]}"
@@ -166,37 +211,72 @@ class WatchedPage:
         ]
 
 
-@pytest.fixture(scope="module")
-def browser_context(chromium):
-    """A function that returns a context with given options; equal options share one context."""
-    contexts = {}
+def _all_but(selectors: Sequence[str]) -> dict[str, list[list[str]]]:
+    """Return axe's context for the document without the elements that match a selector."""
+    return {"include": [["html"]], "exclude": [[selector] for selector in selectors]}
 
-    def get(**options):
-        key = tuple(sorted(options.items()))
-        if key not in contexts:
-            theme, width = options.pop("theme"), options.pop("width")
-            contexts[key] = chromium.new_context(
+
+class Tabs:
+    """The tabs of a browser, each used for many pages, because a new one starts a process.
+
+    Parameters
+    ----------
+    browser : playwright.sync_api.Browser
+        The browser.
+    """
+
+    def __init__(self, browser):
+        self._browser = browser
+        self._contexts = {}
+        self._free = defaultdict(list)
+        self._settings = {}
+
+    def open(self, theme: str = "light", width: int = 1280, **options) -> WatchedPage:
+        """Return a watched page with a colour scheme, a width and further options."""
+        settings = theme, width, *sorted(options.items())
+        if settings not in self._contexts:
+            self._contexts[settings] = self._browser.new_context(
                 color_scheme=theme,
-                viewport={"width": width, "height": 800},
+                viewport={"width": width, "height": HEIGHT},
                 reduced_motion="reduce",
                 **options,
             )
-        return contexts[key]
+        free = self._free[settings]
+        watched = WatchedPage(free.pop() if free else self._contexts[settings].new_page())
+        self._settings[watched] = settings
+        return watched
 
-    yield get
-    for context in contexts.values():
-        context.close()
+    def close(self, watched: WatchedPage) -> None:
+        """Stop watching the page and keep its tab for another one with the same settings."""
+        settings = self._settings.pop(watched)
+        theme, width, *_ = settings
+        watched.leave()
+        watched.set_width(width)
+        watched.page.emulate_media(color_scheme=theme)
+        self._free[settings].append(watched.page)
+
+    def close_all(self) -> None:
+        for context in self._contexts.values():
+            context.close()
+
+
+@pytest.fixture(scope="module")
+def tabs(chromium):
+    """The tabs in which pages are opened."""
+    tabs = Tabs(chromium)
+    yield tabs
+    tabs.close_all()
 
 
 @pytest.fixture
-def watch(browser_context):
+def watch(tabs):
     """A function that opens a watched page with a colour scheme, a width and further options."""
-    pages = []
+    opened = []
 
-    def open_page(theme: str = "light", width: int = 1280, **options) -> WatchedPage:
-        pages.append(browser_context(theme=theme, width=width, **options).new_page())
-        return WatchedPage(pages[-1])
+    def watch(*args, **options) -> WatchedPage:
+        opened.append(tabs.open(*args, **options))
+        return opened[-1]
 
-    yield open_page
-    for page in pages:
-        page.close()
+    yield watch
+    for watched in opened:
+        tabs.close(watched)

@@ -19,6 +19,7 @@ WINGS = dict.fromkeys(wing(mistake.target) for mistake in catalogue())
 
 WITHOUT_DECIMALS = [
     "bibliography",
+    "common-confusions",
     "complexity",
     "from-text-to-next-word",
     "glossary",

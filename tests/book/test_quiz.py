@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+import numpy as np
 import pytest
 
 QUIZ = "#quiz-which-shape"
 EXPLANATIONS = {
-    "A": "That is the shape of",
+    "A": "No axis belongs to queries twice.",
     "B": "So it has",
-    "C": "No axis belongs to queries twice.",
+    "C": "That is the shape of",
 }
 
 
@@ -62,10 +64,30 @@ def test_other_builders_write_paragraphs(build_tiny_book):
     lines = [line for line in text.splitlines() if line]
     start = lines.index('What is the shape of "scores", when n_q \\ne n_k?')
     assert lines[start + 1] == "Each query is compared with each key."
-    assert lines[start + 2] == 'A. "(n_k, n_q)"'
+    assert lines[start + 4] == 'C. "(n_k, n_q)"'
     assert lines[start + 3] == "B. (n_q, n_k), a *row* for each query"
     assert "A: Not quite." in lines
     assert lines[lines.index("B: Right.") + 1] == "Row i compares query i with every key."
+
+
+def test_options_about_the_others_come_last(built_book):
+    page = (built_book / "book" / "softmax-saturation.html").read_text(encoding="utf-8")
+    _, _, shown = page.partition('id="quiz-which-loss-is-silenced"')
+    shown, _, _ = shown.partition("</fieldset>")
+    texts = re.findall(r'class="quiz-text">(\w+)', shown)
+    assert len(texts) == 4
+    assert set(texts[2:]) == {"Both", "Neither"}
+
+
+def test_the_place_of_the_right_option_says_nothing(built_book):
+    places = Counter()
+    for page in (built_book / "book").glob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        places.update(re.findall(r'data-option="([A-Z])" data-right', html))
+    assert places.total() > 50
+    shares = np.array([places[letter] for letter in "ABCD"]) / places.total()
+    assert shares.min() > 0.1
+    assert shares.max() < 0.4
 
 
 def test_the_group_and_its_buttons_have_accessible_names(watch, quiz_address):
@@ -74,7 +96,7 @@ def test_the_group_and_its_buttons_have_accessible_names(watch, quiz_address):
     group = watched.page.get_by_role("group", name="What is the shape of scores")
     buttons = group.get_by_role("radio")
     assert buttons.count() == 3
-    assert group.get_by_role("radio", name="A (n_k, n_q)").count() == 1
+    assert group.get_by_role("radio", name="C (n_k, n_q)").count() == 1
     assert {buttons.nth(i).get_attribute("name") for i in range(3)} == {"quiz-which-shape"}
 
 

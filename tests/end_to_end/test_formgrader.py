@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -18,6 +21,8 @@ from grader.gradebook import reading
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
 from tests.end_to_end.test_jupyterlab import PATIENCE, free_port, wait_until_it_answers
+from tests.grader.corpus.markup import MARKUP, foreign
+from tests.grader.corpus.texts import TOO_MUCH
 
 ASSIGNMENT = "dot-products"
 STUDENTS = ("divides-by-d-k", "full-marks-loops", "half-done")
@@ -46,6 +51,9 @@ NAMED = """<div class="nbgrader_cell">
 ## softmax-tests
 """
 
+#: Its graded notebook contains texts that take long to render, and one with a missing picture.
+WORST = "half-done"
+
 
 @pytest.fixture(scope="module")
 def course(root, tmp_path_factory) -> Path:
@@ -64,7 +72,7 @@ def course(root, tmp_path_factory) -> Path:
     write_class(released, answers, folder / "submitted")
     submitted = folder / "submitted" / HOSTILE / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     notebook = nbformat.read(submitted, as_version=4)
-    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(NAMED))
+    notebook.cells[1:1] = map(nbformat.v4.new_markdown_cell, [NAMED, *MARKUP.values()])
     nbformat.write(notebook, submitted)
     later = folder / "later"
     shutil.move(folder / "submitted" / NEW, later / NEW)
@@ -80,6 +88,12 @@ def course(root, tmp_path_factory) -> Path:
     )
     assert done.returncode == 0, done.stderr
     shutil.move(later / NEW, folder / "submitted" / NEW)
+    graded = folder / "autograded" / WORST / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+    notebook = nbformat.read(graded, as_version=4)
+    missing = nbformat.v4.new_markdown_cell("![a](attachment:lost.png)")
+    notebook.cells += [TOO_MUCH["inline formulas"](), TOO_MUCH["elements"](), missing]
+    graded.chmod(0o644)
+    nbformat.write(notebook, graded)
     return folder
 
 
@@ -114,12 +128,19 @@ def address(course, root):
 
 
 @pytest.fixture
-def page(chromium):
+def page(chromium, address):
+    """A browser page that asks no other host, and whose own scripts its policy allows."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900})
     page = context.new_page()
     page.set_default_timeout(PATIENCE * 1000)
+    asked, refused = set(), []
+    page.on("request", lambda request: asked.add(request.url))
+    page.on("console", lambda message: refused.append(message.text))
+    page.on("pageerror", lambda error: refused.append(str(error)))
     yield page
     context.close()
+    assert {url for url in asked if not url.startswith((address, "data:"))} == set()
+    assert [text for text in refused if "Policy" in text or "Error" in text] == []
 
 
 def test_the_gradebook_shows_the_class(address, page, course):
@@ -147,12 +168,17 @@ def test_a_written_answer_can_be_graded(address, page, course):
     assert [entry.scores.get("in-words") for entry in entries.values()].count(1.5) == 1
 
 
+def path_of(student: str, course) -> str:
+    """Return the path of a student's submission in formgrader."""
+    with Gradebook(reading.sqlite_url(course)) as book:
+        submission = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, student).id
+    return f"/formgrader/submissions/{submission}/?index=0"
+
+
 def open_hostile(address, page, course) -> None:
     """Open the hostile learner's submission in formgrader."""
     page.goto(f"{address}/formgrader/gradebook/{ASSIGNMENT}/{ASSIGNMENT}")
-    with Gradebook(reading.sqlite_url(course)) as book:
-        submission = book.find_submission_notebook(ASSIGNMENT, ASSIGNMENT, HOSTILE).id
-    page.goto(f"{address}/formgrader/submissions/{submission}/?index=0")
+    page.goto(f"{address}{path_of(HOSTILE, course)}")
     expect(page.locator("input.score").first).to_be_visible()
 
 
@@ -186,6 +212,60 @@ def test_text_cells_cannot_capture_clicks_or_scores(address, page, course):
         page.keyboard.press("Tab")
     assert len(saved) == 1
     assert scores_of_hostile(course) == before | {"softmax-tests": 0.5}
+
+
+def test_markup_of_learners_covers_and_triggers_nothing(address, page, course):
+    before = scores_of_hostile(course)
+    open_hostile(address, page, course)
+    parts = page.locator(".rendered_html")
+    assert parts.count() > len(MARKUP)
+    html = parts.evaluate_all("parts => parts.map(part => part.innerHTML)")
+    left = [name for part in html for name in foreign(part, links=False)]
+    assert set(left) == {"a tabindex"}  # which formgrader itself gives to links
+
+    saved = []
+    page.on("request", lambda request: saved.append(request.url) if request.method == "PUT" else 0)
+    parts.evaluate_all(
+        "parts => parts.forEach(part => part.querySelectorAll('*').forEach(each => each.click?.()))"
+    )
+    covered = page.locator("input.score, .full-credit, .no-credit, textarea.comment").evaluate_all(
+        """fields => fields.filter(field => {
+            field.scrollIntoView({block: "center"});
+            const box = field.getBoundingClientRect();
+            const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+            return box.width && top !== field;
+        }).map(field => field.outerHTML)"""
+    )
+    assert covered == []
+    # A click at any of these points, for instance to leave a field, gives no points.
+    for x in (5, 200, 650, 1295):
+        page.mouse.click(x, 895)
+    assert page.url.startswith(f"{address}/formgrader/submissions/")
+    with page.expect_response(lambda response: response.request.method == "PUT"):
+        page.locator("input.score#attention-tests").fill("1.25")
+        page.keyboard.press("Tab")
+    assert len(saved) == 1
+    assert scores_of_hostile(course) == before | {"attention-tests": 1.25}
+
+
+def test_others_are_answered_while_the_worst_page_is_made(address, course):
+    server = urlsplit(address)
+    worst, other = (
+        http.client.HTTPConnection(server.hostname, server.port, timeout=PATIENCE) for _ in range(2)
+    )
+    worst.request("GET", path_of(WORST, course))
+    for path in ("/formgrader/api/status", path_of(STUDENTS[1], course)):
+        other.request("GET", path)
+        answer = other.getresponse()
+        assert (answer.status, len(answer.read()) > 10) == (200, True)
+        if path.endswith("status"):
+            assert select.select([worst.sock], [], [], 0)[0] == [], "the other one had to wait"
+    answer = worst.getresponse()
+    page = answer.read().decode("utf-8")
+    assert answer.status == 200
+    assert page.count("[shown as it was typed: it took more than") == 2
+    assert "[the picture lost.png is missing]" in page
+    assert 'id="in-words"' in page
 
 
 def test_active_content_of_an_answer_does_not_run(address, page, course):

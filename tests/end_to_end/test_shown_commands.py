@@ -162,6 +162,9 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python -m attn_lib.model.train": Tested(
         "tests/attn_lib/model/test_training.py::test_the_command_saves_the_trained_model"
     ),
+    ".venv/bin/python -m attn_lib.model.trials": Tested(
+        "tests/attn_lib/model/test_trials.py::test_the_command_runs_every_trial"
+    ),
     "make test PYTEST=tests/attn_lib/course": PART,
     "make release": ARCHIVE,
     "make class": Tested(

@@ -17,7 +17,9 @@ INTERNAL = {
     *("WireError", "TooLarge"),  # by the channel and the session
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
+    "Uncountable",  # by the watchdog
     "TooDeep",  # by the page of feedback
+    "LeftOut",  # by the unpacking of archives
 }
 
 
@@ -34,7 +36,17 @@ def test_each_error_is_a_grader_error_or_internal(root):
     assert {name for name, kind in found.items() if not issubclass(kind, GraderError)} == INTERNAL
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
-        *("CannotWork", "Busy", "CellsChanged", "LateRuleFailed", "NothingGraded"),
+        *(
+            "NoPage",
+            "NotAFile",
+            "NoGradebook",
+            "ImpossibleId",
+            "CannotWork",
+            "Busy",
+            "CellsChanged",
+            "LateRuleFailed",
+            "NothingGraded",
+        ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
     }
 

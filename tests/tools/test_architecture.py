@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.sandbox.bubblewrap import INSIDE
+from grader.sandbox.visible_files import INSIDE
 
 PAGE = "ARCHITECTURE.md"
 ROOMS = {
@@ -116,10 +116,12 @@ GROUND_UP = {
     "attn_lib.figures": {"attn_lib", "attn_lib.course", "attn_lib.model"},
     "grader.errors": set(),
     "grader.files": set(),
+    "grader.printable": set(),
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
-        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.errors"),
+        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.course"),
+        "grader.errors",
     },
     "grader.submission": {"grader.errors"},
     "grader.judging": {
@@ -128,9 +130,11 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        "grader.course",
+        *("grader.course", "grader.files", "grader.printable"),
     },
-    "grader.gradebook": {"grader.judging", "grader.course", "grader.errors"},
+    "grader.gradebook": {
+        *("grader.judging", "grader.course", "grader.errors", "grader.printable"),
+    },
     "grader.running": {
         *("grader.gradebook", "grader.nbgrader_hooks", "grader.judging", "grader.sandbox"),
         *(
@@ -144,12 +148,13 @@ GROUND_UP = {
     },
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
-        *("grader.course", "grader.files", "attn_lib.course"),
+        *("grader.course", "grader.files", "grader.errors", "grader.printable", "attn_lib.course"),
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
         *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
+        "grader.printable",
     },
 }
 #: Rooms whose `__init__.py` lists the modules that other rooms may use. Of a room that is not in

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks.remote import type_name
 
+_TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
+
 
 def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
@@ -46,9 +48,11 @@ def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, floa
         told = "expected {}, got {}".format(*map(bool, shown))
     else:
         told = "expected {:.6g}, got {:.6g}".format(*shown)
+    hint = _TOO_FEW_DIGITS if numbers.dtype == np.float16 else ""
     if array.size == 1:
-        return f"{told}."
-    return f"entry {_position(where)}: {told} ({wrong.sum()} of {array.size} entries differ)."
+        return f"{told}.{hint}"
+    differ = f"{wrong.sum()} of {array.size} entries differ"
+    return f"entry {_position(where)}: {told} ({differ}).{hint}"
 
 
 def form_problem(got: object, expected: NDArray[Any]) -> str:
@@ -82,15 +86,30 @@ def result_of(function: Callable[..., Any], args: Sequence[Any], row: int | None
     return np.asarray(result if row is None else result[row])
 
 
-def tolerance_for(got: object, expected: NDArray[Any]) -> tuple[float, float]:
-    """Return the relative and absolute tolerance for an answer of this precision.
+def tolerance_for(expected: NDArray[Any], args: Sequence[Any] = ()) -> tuple[float, float]:
+    """Return the relative and absolute tolerance for an answer to a task with these arguments.
 
-    It is the same for float64 and float32, since a float64 result may come from float32
-    steps. The absolute tolerance grows with the largest expected number: small numbers next to
-    it may be sums of equally large ones, with the same absolute error.
+    The task alone chooses it. If an answer's own precision did, casting a wrong answer to float16
+    would make it right. The tolerance is the same for float64 and float32, since float64 numbers
+    may come from float32 steps; arguments in float16 allow for the steps of float16. The absolute
+    tolerance grows with the largest expected number: small numbers next to it may be sums of
+    equally large ones, with the same absolute error.
+
+    Parameters
+    ----------
+    expected : ndarray
+        The right answer.
+    args : sequence
+        What the task hands to the function.
+
+    Examples
+    --------
+    >>> tolerance_for(np.array([20.0, -np.inf]))
+    (0.0001, 0.0002)
+    >>> tolerance_for(np.array([20.0]), [np.ones(3, np.float16)])
+    (0.01, 0.2)
     """
-    array = as_numbers(got)
-    half = array is not None and array.dtype == np.float16
+    half = any(isinstance(arg, np.ndarray) and arg.dtype == np.float16 for arg in args)
     finite = np.isfinite(expected)  # a masked score is -inf; only the others have a size
     size = float(np.max(np.abs(expected), initial=0.0, where=finite))
     # No floor of 1 for float16: with it, zeros would be accepted in place of small numbers.

@@ -440,9 +440,9 @@ class Checks:
             return np.array([function(*args) for args in line.args])
 
         x = np.asarray(line.x)
-        problem = difference(curve.x, x, tolerance_for(curve.x, x))
+        problem = difference(curve.x, x, tolerance_for(x))
         if problem:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
-        question = Question(right, compute, tolerance_for(curve.y, right))
+        question = Question(right, compute, tolerance_for(right))
         self._ledger.record(f"{name}, y", curve.y, question, line.target, label=label)

@@ -129,7 +129,7 @@ def label_problem(drawing: Drawing, words: Mapping[str, str]) -> str:
 
 def empty_problem(drawing: Drawing) -> str:
     """Say that there is no image and no line of several points, or return "" if there is one."""
-    if drawing.images or any(len(curve.x) > 1 for curve in drawing.curves):
+    if drawing.images or any(curve.x.size > 1 for curve in drawing.curves):
         return ""
     return "expected lines or an image in its axes, found neither."
 

@@ -104,7 +104,7 @@ class Ledger:
             return result_of(function, args, row)
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
-        question = Question(right, compute, tolerance or tolerance_for(got, right))
+        question = Question(right, compute, tolerance or tolerance_for(right, args))
         self.record(name, got, question, target, given=given)
 
     def record(

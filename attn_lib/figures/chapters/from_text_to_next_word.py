@@ -13,7 +13,9 @@ from attn_lib.figures.drawing import box, decimal_text, flow
 from attn_lib.figures.grids import hatch, write_in_cell
 from attn_lib.figures.style import bare, course_style, new_figure
 from attn_lib.model import (
+    RIGHT,
     Config,
+    Parts,
     Transformer,
     alibi_bias,
     encode,
@@ -179,7 +181,9 @@ def traced_array(
     )
 
 
-def word_weights(model: Transformer, head: tuple[int, int], sentence: str) -> tuple[Figure, str]:
+def word_weights(
+    model: Transformer, head: tuple[int, int], sentence: str, parts: Parts = RIGHT
+) -> tuple[Figure, str]:
     """Draw where one head looks from each word of a sentence.
 
     Parameters
@@ -189,6 +193,8 @@ def word_weights(model: Transformer, head: tuple[int, int], sentence: str) -> tu
         Layer and head, both counted from 1.
     sentence : str
         Words of the vocabulary with spaces between.
+    parts : Parts
+        What the model attends with.
 
     Returns
     -------
@@ -214,9 +220,10 @@ def word_weights(model: Transformer, head: tuple[int, int], sentence: str) -> tu
             f"to {model.config.n_heads}, got {layer} and {number}."
         )
     words = sentence.split()
-    weights = forward(model, encode(words))[f"layer{layer}.weights"][number - 1]  # (n, n)
+    trace = forward(model, encode(words), parts=parts)
+    weights = trace[f"layer{layer}.weights"][number - 1]  # (n, n)
     n = len(words)
-    allowed = np.tril(np.ones((n, n), dtype=bool))
+    allowed = parts.causal_mask(n, n)
     with course_style():
         figure = new_figure(height=1.25 + 0.33 * n)
         axes = figure.add_subplot()

@@ -149,13 +149,13 @@ def mask_to_weights(scores: ArrayLike, mask: ArrayLike) -> tuple[Figure, str]:
     )
 
 
-def padding_sides(n: int, length: int) -> tuple[Figure, str]:
+def padding_sides(scores: ArrayLike, length: int) -> tuple[Figure, str]:
     r"""Draw the weights when padding is hidden among the keys, and when among the queries.
 
     Parameters
     ----------
-    n : int
-        Number of queries and of keys, padding included; at least 1.
+    scores : array_like, shape (n, n)
+        Scaled scores of one sequence, padding included.
     length : int
         How many positions are real, from 1 to `n`.
 
@@ -170,16 +170,18 @@ def padding_sides(n: int, length: int) -> tuple[Figure, str]:
 
     Examples
     --------
-    >>> _, text = padding_sides(n=5, length=3)
+    >>> _, text = padding_sides(np.zeros((5, 5)), length=3)
     >>> print(text.replace(". ", ".\n"))
     3 of 5 positions are real.
     Hidden as keys, padding gets no weight.
-    Hidden as queries, it gets 0.26, 0.04, 0.37 of the weight of the real queries.
+    Hidden as queries, it gets 0.40, 0.40, 0.40 of the weight of the real queries.
     """
+    scores = np.asarray(scores, dtype=float)
+    n = len(scores)
     if length < 1:
         raise ValueError(f"padding_sides: expected a length from 1 to {n}, got {length}.")
     as_keys = np.broadcast_to(padding_mask(length, n), (n, n))
-    right, wrong = (masked_softmax(_scores(n, n), mask) for mask in (as_keys, as_keys.T))
+    right, wrong = (masked_softmax(scores, mask) for mask in (as_keys, as_keys.T))
     with course_style():
         figure = new_figure(height=panels_height((n, n), 2))
         panels = figure.subplots(1, 2)
@@ -304,8 +306,8 @@ def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figur
     )
 
 
-def _scores(n_q: int, n_k: int = _N) -> NDArray[np.float64]:
-    return 1.5 * np.random.default_rng(_SEED).normal(size=(n_q, n_k))
+def _scores(n_q: int) -> NDArray[np.float64]:
+    return 1.5 * np.random.default_rng(_SEED).normal(size=(n_q, _N))
 
 
 def _under_mask(*sizes: object, n_q: int = _N) -> Callable[[Function], Weights]:

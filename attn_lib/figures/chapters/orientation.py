@@ -1,4 +1,4 @@
-"""Figures of the orientation: a soft lookup, and the four steps of attention."""
+"""Figures of the orientation: a soft lookup, a look back, and the four steps of attention."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from attn_lib.figures import style
 from attn_lib.figures.drawing import (
     arrow,
     colour_key,
+    decimal_text,
     label,
     labelled_bars,
     on_circle,
@@ -131,3 +132,42 @@ def four_steps(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
         f"Normalise: weights {row_text(weights, share=True)}. Mix: output {row_text(output)}."
     )
     return figure, text
+
+
+def look_back(words: Sequence[str], weights: ArrayLike) -> tuple[Figure, str]:
+    r"""Draw how the last word of a text spreads its weight over all words.
+
+    Parameters
+    ----------
+    words : sequence of str, length n
+    weights : array_like, shape (n,)
+        The last word's row of weights.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = look_back(["the", "cats"], [0.25, 0.75])
+    >>> text
+    'Where “cats” looks: the 0.25, cats 0.75.'
+    """
+    weights = np.asarray(weights, dtype=float)
+    with course_style():
+        figure = new_figure(height=2.3)
+        axes = figure.add_subplot()
+        axes.bar(range(len(words)), weights, color=style.KEY, width=0.62)
+        axes.bar(len(words) - 1, weights[-1], color=style.QUERY, width=0.62)
+        for i, weight in enumerate(weights):
+            text = decimal_text(weight)
+            axes.annotate(text, (i, weight), xytext=(0, 3), textcoords="offset points", ha="center")
+        axes.set_xticks(range(len(words)), words)
+        axes.get_xticklabels()[-1].set_color(style.QUERY)
+        axes.get_xticklabels()[-1].set_fontweight("bold")
+        axes.tick_params(axis="x", length=0)
+        axes.set_ylim(0, 1.15)
+        axes.set_yticks([0, 0.5, 1])
+        axes.set_ylabel("weight")
+    shares = ", ".join(f"{word} {decimal_text(w)}" for word, w in zip(words, weights, strict=True))
+    return figure, f"Where “{words[-1]}” looks: {shares}."

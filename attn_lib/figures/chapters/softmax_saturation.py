@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -12,6 +12,7 @@ from attn_lib import experiments
 from attn_lib.estimates import Estimate
 from attn_lib.figures import style
 from attn_lib.figures.drawing import (
+    CURVE,
     OVERSCALED,
     SCALED,
     UNSCALED,
@@ -27,9 +28,6 @@ from attn_lib.training import Training
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-#: Draw without antialiasing, which would double the file size; the high resolution hides it.
-_CURVE: dict[str, Any] = {"antialiased": False}
 
 
 def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
@@ -71,8 +69,8 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
     with course_style():
         figure = _still_figure(height=3.0, bottom=0.17)
         axes = figure.add_subplot()
-        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2", **_CURVE)
-        axes.plot(gaps, slopes, color=style.OUTPUT, lw=2, ls="--", label="its slope", **_CURVE)
+        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2", **CURVE)
+        axes.plot(gaps, slopes, color=style.OUTPUT, lw=2, ls="--", label="its slope", **CURVE)
         axes.plot([gap, gap], [0, second], color=style.MUTED, ls=":", lw=1.5)
         axes.plot(gap, second, "o", color=style.KEY, ms=8)
         axes.plot(gap, slope, "o", color=style.OUTPUT, ms=8)
@@ -285,7 +283,7 @@ def training_curves(runs: Mapping[str, Training], rate: float) -> tuple[Figure, 
             losses, found = run.losses[rates.index(rate)], run.found[rates.index(rate)]
             low, middle, high = np.quantile(losses, [0, 0.5, 1], axis=0)  # (steps + 1,) each
             axes.fill_between(range(len(low)), low, high, color=colour, alpha=0.2, lw=0)
-            axes.plot(middle, color=colour, lw=2.2, label=name, **_CURVE)
+            axes.plot(middle, color=colour, lw=2.2, label=name, **CURVE)
             last = [small_text(loss[-1]) for loss in (middle, low, high)]
             text.append(
                 f"{name}: median {last[0]}, from {last[1]} to {last[2]}; "

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 BUBBLEWRAP = "bubblewrap"
 NONE = "none"
 
+#: The user and group id of a submission. Nobody else has it; root is exempt from process limits.
+UID = 61234
+
 
 @dataclass(frozen=True)
 class Limits:

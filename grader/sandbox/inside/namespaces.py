@@ -5,8 +5,8 @@ network; using more processes, memory or disk than allowed; and leaving anything
 namespaces end with their first process.
 
 Does not defend against: faults of the kernel itself (`system_calls` reduces the attack surface);
-full use of the worker's processors until a deadline; kernel memory in pipes and local sockets,
-of which the limits on files and processes allow some hundred MiB.
+full use of the worker's processors until a deadline; caches of the kernel, which it empties when
+memory is short.
 
 Without bubblewrap (``--isolation none``) only the limits apply.
 """
@@ -21,11 +21,8 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.limits import UID, Limits
 from grader.sandbox.inside.system_calls import forbid_system_calls
-
-#: The user id of a submission. Nobody else has it; root is exempt from process limits.
-UID = 61234
 
 _NEW_MOUNTS, _NEW_UTS, _NEW_IPC = 0x00020000, 0x04000000, 0x08000000
 _NEW_USER, _NEW_PROCESSES, _NEW_NETWORK = 0x10000000, 0x20000000, 0x40000000
@@ -36,7 +33,7 @@ _BIND, _MOVE, _RECURSIVE, _PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
 _STAGE = b"/mnt"
 
 _SET_DUMPABLE, _DROP_FROM_BOUNDS, _NO_NEW_PRIVILEGES = 4, 24, 38
-_SET_SIGNAL_AT_PARENTS_DEATH, _SET_CHILD_SUBREAPER = 1, 36
+_SET_SIGNAL_AT_PARENTS_DEATH, _SET_CHILD_SUBREAPER, _SET_NO_HUGE_PAGES = 1, 36, 41
 _CAPABILITY_VERSION_3 = 0x20080522
 
 _MIB = 2**20
@@ -97,8 +94,16 @@ def enter(limits: Limits, kept: Sequence[str]) -> None:
         _libc.prctl(_DROP_FROM_BOUNDS, capability, 0, 0, 0)  # may fail: not all 64 exist
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     _call("capset", header, (ctypes.c_uint32 * 6)())
+    # A huge page of which a process keeps a single small one is held whole, and counts as that one.
+    _call("prctl", _SET_NO_HUGE_PAGES, 1, 0, 0, 0)
     _call("prctl", _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     forbid_system_calls(_libc)
+
+
+def be_ended_first() -> None:
+    """Let the kernel end this process and its children first when the machine's memory is short."""
+    with contextlib.suppress(OSError):  # without /proc
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def adopt_orphans() -> None:

@@ -10,12 +10,12 @@ and limits all outputs again.
 from __future__ import annotations
 
 import base64
-import builtins
-import getpass
+import contextlib
 import io
 import subprocess
 import sys
 from collections.abc import Mapping
+from types import TracebackType
 from typing import Any, cast
 
 from IPython.core.displayhook import DisplayHook
@@ -27,6 +27,8 @@ from traitlets.config import Config
 
 from grader.sandbox.inside.deadline import OutOfTime, deadline
 from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.prompts import answer_nobody
+from grader.sandbox.inside.tracebacks import hide_source, remove_hidden_frames
 
 #: MIME types that are kept. HTML that a learner wrote is never shown.
 KEPT_TYPES = ("text/plain", "image/png")
@@ -36,10 +38,7 @@ _LINES = 40  # kept at each end of a traceback
 _OVERHEAD = 100  # characters that each output counts in addition to its text
 
 
-class NobodyToAsk(RuntimeError):
-    """Raised by `input` and `getpass`."""
-
-
+@hide_source
 class Outputs:
     """The outputs of one cell in nbformat's form, within a limit."""
 
@@ -132,6 +131,7 @@ class Outputs:
             self._outputs.append({"output_type": "stream", "name": "stderr", "text": text})
 
 
+@hide_source
 class Stream(io.TextIOBase):
     """Replaces sys.stdout or sys.stderr."""
 
@@ -153,6 +153,7 @@ class Stream(io.TextIOBase):
         return True
 
 
+@hide_source
 class _Results(DisplayHook):
     shell: Shell
 
@@ -166,6 +167,7 @@ class _Results(DisplayHook):
         pass
 
 
+@hide_source
 class _Pictures(DisplayPublisher):
     def publish(self, data: Mapping[str, object], *_: object, **__: object) -> None:
         self.shell.outputs.show("display_data", data)
@@ -174,6 +176,7 @@ class _Pictures(DisplayPublisher):
         pass
 
 
+@hide_source
 class Shell(InteractiveShell):
     """The IPython shell, made once in the warm process; each fork has its own copy."""
 
@@ -197,7 +200,7 @@ class Shell(InteractiveShell):
         """Replace the streams, in the process that will execute learner code."""
         self._streams = [Stream("stdout"), Stream("stderr")]
         sys.stdout, sys.stderr = self._streams
-        builtins.input = getpass.getpass = _nobody_to_ask
+        answer_nobody()
 
     def execute(self, source: str, name: str, limits: Limits) -> tuple[str, list[dict[str, Any]]]:
         """Execute a cell; return "ok" or "error", and its outputs."""
@@ -249,8 +252,20 @@ class Shell(InteractiveShell):
     def enable_gui(self, gui: str | None = None) -> None:
         """Do nothing: there is no window system."""
 
+    def debugger(self, force: bool = False) -> None:
+        """Do nothing: there is nobody to debug."""
+
     def ask_exit(self) -> None:
         """Do nothing: ``exit`` in a cell must not end the session."""
+
+    def _get_exc_info(
+        self, exc_tuple: tuple[type, BaseException, TracebackType | None] | None = None
+    ) -> tuple[type, BaseException, TracebackType | None]:
+        kind, error, traceback = super()._get_exc_info(exc_tuple)
+        with contextlib.suppress(Exception):  # a learner's error may raise when it is read
+            remove_hidden_frames(error, keep=1)  # IPython leaves out the first one by itself
+            traceback = error.__traceback__
+        return kind, error, traceback
 
     def _showtraceback(self, etype: type, evalue: BaseException, stb: object) -> None:
         if not issubclass(etype, OutOfTime):
@@ -277,10 +292,3 @@ def _ends(lines: list[str]) -> list[str]:
     if len(lines) <= 2 * _LINES:
         return lines
     return [*lines[:_LINES], f"[{len(lines) - 2 * _LINES} more]", *lines[-_LINES:]]
-
-
-def _nobody_to_ask(*_: object, **__: object) -> str:
-    raise NobodyToAsk(
-        "there is nobody to ask: input() does not work in grading. "
-        "Assign the value in the cell instead."
-    )

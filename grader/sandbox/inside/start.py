@@ -10,7 +10,7 @@ import sys
 
 if __name__ == "__main__":
     control, settings = int(sys.argv[1]), json.loads(sys.argv[2])
-    sys.argv[1:] = []
+    sys.argv[1:] = sys.orig_argv[1:] = []
     sys.path += [folder for folder in settings["path"] if folder not in sys.path]
 
     gc.disable()  # imports make no garbage; `main` enables it again

@@ -1,8 +1,9 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads learner code, and knows no more than its settings. For each session it receives a
-socket over its control socket. A fork that cannot be isolated executes nothing and sends the
-error. When the judge closes the control socket, this process ends, and with it all its forks.
+It never reads learner code, and knows no more than its settings. When asked over its control
+socket, it makes a connection, sends the judge one end and forks a runner for the other. A fork that
+cannot be isolated executes nothing and sends the error. When the judge closes the control socket,
+this process ends, and with it all its forks.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import selectors
 import signal
 import socket
 import tempfile
@@ -31,6 +33,8 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     limits, isolated = Limits(**settings["limits"]), settings["isolated"]
     if isolated:
         namespaces.become_nobody()
+    # So that asyncio needs no epoll, whose watches are memory of the kernel that nothing counts.
+    selectors.DefaultSelector = selectors.PollSelector  # type: ignore[assignment,misc]
     shell = _warm_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes forks that have ended
     gc.freeze()  # `reset` in `_warm_shell` has just collected garbage
@@ -38,10 +42,12 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
-            message, descriptors, *_ = socket.recv_fds(judge, 1, 1)
-            if not message:
+            if not judge.recv(1):
                 os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
-            connection = socket.socket(fileno=descriptors[0])
+            theirs, connection = socket.socketpair()
+            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+            socket.send_fds(judge, [b"+"], [theirs.fileno()])
+            theirs.close()
             if os.fork() == 0:
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
             connection.close()
@@ -56,6 +62,7 @@ def _become_runner(
         os.setsid()
         memory, size = _own_memory()
         _keep_only(connection)
+        namespaces.be_ended_first()
         if kept is not None:
             namespaces.enter(limits, kept)
         else:

@@ -1,10 +1,11 @@
 """Values as bytes, between the judge and the process that executes a learner's cells.
 
-A frame is two lengths, a tree as JSON, and the arrays of the tree in NumPy's npy format. It has
-no pickles: reading a frame builds plain values and never runs code.
+A frame is two lengths, a tree as JSON, and the numbers of the arrays in it as raw bytes; the tree
+has the type and shape of each array. There are no pickles: reading a frame builds plain values and
+never runs code.
 
 Defends against: hostile bytes. The reader refuses what is too large, too deep or has too many
-parts before it builds anything of that size, and lengths or headers that contradict each other.
+parts before it builds anything of that size, and lengths and shapes that contradict each other.
 
 Does not defend against: values that are wrong. The process at the other end chooses them.
 """
@@ -12,15 +13,14 @@ Does not defend against: values that are wrong. The process at the other end cho
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import math
+import re
 import struct
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from attn_lib.course.checks.drawings import Curve, Drawing
@@ -42,8 +42,8 @@ NUMBER_KINDS = "biufc"
 
 _TOO_MUCH_TEXT = f"more than {MAX_JSON // 2**20} MiB of text and lists"
 _INT_BITS = 2048
-_NPY_HEADER = 512
-_NPY_START = 1024  # the header of an array must end within this many bytes
+_MAX_AXES = 64  # NumPy allows no more
+_NUMBERS = re.compile(rf"[<>|][{NUMBER_KINDS}]\d{{1,2}}")  # how NumPy writes a type of numbers
 _TYPE_NAME = 80
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
@@ -115,7 +115,7 @@ def pack(value: Any, *, max_bytes: int, strict: bool = False) -> bytes:
     (1, [2.5, 'x'])
     """
     writer = _Writer(max_bytes, strict)
-    text = json.dumps(writer.tree(value), allow_nan=False, separators=(",", ":")).encode()
+    text = _ENCODER.encode(writer.tree(value)).encode("ascii")
     if len(text) > MAX_JSON:
         raise TooLarge(_TOO_MUCH_TEXT)
     if _has_too_many_parts(text):
@@ -163,7 +163,7 @@ def unpack(frame: bytes | bytearray, *, max_bytes: int) -> Any:
         raise WireError("the frame has too many parts")
     reader = _Reader(view[length:], max_bytes)
     try:
-        value = reader.value(json.loads(text, parse_constant=_refuse, object_pairs_hook=_refuse))
+        value = reader.value(_DECODER.decode(text.decode("ascii")))
     except WireError:
         raise
     except Exception as error:  # json and NumPy read hostile bytes here and may raise anything
@@ -221,15 +221,14 @@ class _Writer:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
             return self._opaque(value, type_name(value))
         extent = _extent(array.shape, array.itemsize)
-        if extent + _NPY_HEADER > self._left:
+        if extent > self._left:
             raise TooLarge(f"more than {self._max_bytes / 2**20:g} MiB")
-        stream = io.BytesIO()
-        npy.write_array(stream, array, version=(1, 0), allow_pickle=False)
-        blob = stream.getvalue()
-        self.blobs.append(blob)
-        self.size += len(blob)
-        self._left -= max(len(blob), extent)
-        return [tag, len(blob)]
+        # In the order that it has in memory, on which rounding errors may depend.
+        order: Literal["C", "F"] = "F" if array.flags.fnc else "C"
+        self.blobs.append(array.tobytes(order))
+        self.size += array.nbytes
+        self._left -= extent
+        return [tag, array.dtype.str, order, *array.shape]
 
     def _opaque(self, value: Any, name: str) -> Any:
         if self._strict:
@@ -266,8 +265,7 @@ class _Reader:
             (pairs,) = parts
             return self._dict(pairs, depth)
         if tag in ("array", "scalar"):
-            (length,) = parts
-            array = self._array(length)
+            array = self._array(*parts)
             return array if tag == "array" else array[()]
         if tag == "float":
             (name,) = parts
@@ -287,29 +285,26 @@ class _Reader:
             found[key] = self.value(part, depth + 1)
         return found
 
-    def _array(self, length: Any) -> NDArray[Any]:
-        if type(length) is not int or not 0 <= length <= len(self._arrays) - self._at:
-            raise WireError("the frame has an array of an impossible length")
-        blob = self._arrays[self._at : self._at + length]
-        self._at += length
-        stream = io.BytesIO(blob[:_NPY_START])
-        if npy.read_magic(stream) != (1, 0):
-            raise WireError("the frame has an array in another format")
-        shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_NPY_HEADER)
-        numbers = dtype.kind in NUMBER_KINDS and not dtype.shape
-        if not numbers or not all(type(size) is int and 0 <= size < 2**31 for size in shape):
-            raise WireError("the frame has an array of an unsupported type or shape")
-        if math.prod(shape) * dtype.itemsize != length - stream.tell():
-            raise WireError("the frame has an array whose size contradicts its header")
-        self._left -= max(length, _extent(shape, dtype.itemsize))
+    def _array(self, kind: Any, order: Any, *shape: Any) -> NDArray[Any]:
+        if not _NUMBERS.fullmatch(_typed(kind, str)) or order not in ("C", "F"):
+            raise WireError("the frame has an array of an unsupported type")
+        sizes = len(shape) <= _MAX_AXES and all(type(size) is int for size in shape)
+        if not sizes or not all(0 <= size < 2**31 for size in shape):
+            raise WireError("the frame has an array of an impossible shape")
+        dtype = np.dtype(kind)
+        length = math.prod(shape) * dtype.itemsize
+        if length > len(self._arrays) - self._at:
+            raise WireError("the frame has an array that is larger than its bytes")
+        self._left -= _extent(shape, dtype.itemsize)
         if self._left < 0:
             raise WireError("the frame has arrays that are too large")
-        data = blob[stream.tell() :]
+        data = self._arrays[self._at : self._at + length]
+        self._at += length
         if dtype.kind == "b":  # bytes other than 0 and 1 are not valid booleans
             flat = np.frombuffer(data, dtype=np.uint8) != 0
         else:
             flat = np.frombuffer(data, dtype=dtype).copy()
-        return flat.reshape(shape, order="F" if fortran else "C")
+        return flat.reshape(shape, order=order)
 
     def _record(self, tag: Any, fields: list[Any]) -> Any:
         kind, checks = _RECORDS.get(tag), _FIELDS.get(tag, ())
@@ -320,7 +315,7 @@ class _Reader:
         return kind(*fields)
 
 
-def _extent(shape: tuple[int, ...], itemsize: int) -> int:
+def _extent(shape: Sequence[int], itemsize: int) -> int:
     """Return how many bytes an array counts towards the limit.
 
     An axis of size 0 counts as one of size 1: an array of a billion empty rows has no bytes, but
@@ -389,3 +384,8 @@ def _typed(value: Any, kind: type) -> Any:
 
 def _refuse(_: object) -> None:
     raise ValueError("the frame has JSON that pack does not write")
+
+
+# Made once: `json.dumps` and `json.loads` would make a new one for each frame.
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_refuse)

@@ -90,11 +90,14 @@ def test_scores_become_weights():
 
 @pytest.mark.parametrize(("n", "length"), [(5, 3), (7, 2), (4, 4)])
 def test_padding_on_both_sides(n, length):
-    figure, text = masking.padding_sides(n, length)
+    scores = np.random.default_rng(n).normal(size=(n, n))
+    figure, text = masking.padding_sides(scores, length)
     as_keys, as_queries = (drawn(axes) for axes in figure.axes)
     np.testing.assert_allclose(as_keys.sum(axis=1), 1)
     assert (as_keys[:, length:] == 0).all()
     np.testing.assert_allclose(as_queries.sum(axis=1), [1] * length + [0] * (n - length))
+    unmasked = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(as_queries[:length], unmasked[:length])
     leaked = ", ".join(f"{x:.2f}" for x in as_queries[:length, length:].sum(axis=1))
     assert f"Hidden as queries, it gets {leaked} of" in text
     for axes in figure.axes:
@@ -103,7 +106,7 @@ def test_padding_on_both_sides(n, length):
 
 def test_padding_needs_a_real_position():
     with pytest.raises(ValueError, match="expected a length from 1 to 5, got 0"):
-        masking.padding_sides(5, 0)
+        masking.padding_sides(np.zeros((5, 5)), 0)
 
 
 @pytest.mark.parametrize("mistake", MASKING, ids=lambda mistake: mistake.id)

@@ -16,6 +16,7 @@ from attn_lib.complexity import (
 )
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.targets import TARGETS
+from attn_lib.model import encode, forward, trained_model
 from attn_lib.streaming import BLOCKS, MAX_BARE_SCORE
 
 PAGE = "complexity"
@@ -64,6 +65,30 @@ def test_the_formulas_of_the_chapter():
     )
     assert dot_product_cost(n, n, d) == (0, 2 * n**2 * d, n**2)
     assert cache_bytes(n, d, "float16") == 2 * 2 * n * d  # the number of operations per step
+
+
+def test_the_cache_of_the_model(text, tables):
+    past = None
+    for n, word in enumerate(encode("ada tea bob juice bob juice ada"), start=1):
+        past = forward(trained_model(), [word], past=past)
+        kept = sum(past[f"layer{layer}.{name}"].size for layer in (1, 2) for name in "kv")
+        assert kept == 128 * n
+    assert f"{kept} numbers" in text
+    assert "That is 128 numbers a word" in text
+    assert "learned positions for 17 words only" in text
+    rows = tables["word", "count, cache", "count, again", "ms, cache", "ms, again"]
+    for word, *counts, cached, again in rows:
+        n = int(word)
+        projections, attention, logits = 4 * 32 * 32, 2 * 32, 32 * 49
+        one = 2 * (projections + n * attention) + logits
+        whole = n * (2 * (projections + n * attention) + logits)
+        assert counts == [f"{count:,}".replace(",", " ") for count in (one, whole)]
+        assert float(cached) > 0
+        assert float(again) > 0
+    assert [row[0] for row in rows] == ["16", "64", "256", "1024"]
+    for n in (16, 1024):
+        assert f"For word {n}" in text
+        assert f"{n} times the multiplications" in text
 
 
 def test_where_the_costs_cross(text, alternatives):

@@ -9,11 +9,24 @@ import pytest
 
 from attn_lib import causal_mask
 from attn_lib.course.mistakes import appearances, catalogue
+from attn_lib.model import (
+    RIGHT,
+    accuracy,
+    draw_sentences,
+    encode,
+    find_heads,
+    forward,
+    generate,
+    trained_model,
+)
+from attn_lib.model.trials import read_records, unmasked_model
+from attn_lib.model.trials.masks import UNMASKED as NO_MASK
 from tests.book.claims.arithmetic import shares
 
 PAGE = "masking"
 SCORES = [2.0, 0.5, -1.0, 0.0]
 HIDE = -math.inf
+HELD_OUT = draw_sentences(200, np.random.default_rng(41), held_out=True)
 UNMASKED, MASKED = shares(SCORES), shares([2, 0.5, HIDE, HIDE])
 
 
@@ -87,22 +100,63 @@ def test_rows_with_nothing_to_attend_to(tables, text):
 
 
 def test_checks_on_the_page_pass(text):
-    assert "alone)) True True True This is a test" in text  # padded equals truncated
+    assert "atol=1e-6)) True True True This is a test" in text  # padded equals truncated
     assert "an axis for queries True For booleans" in text
     assert "top-left False bottom-right True" in text
 
 
+def test_the_first_picture_is_of_the_model(text):
+    trace = forward(trained_model(), encode("ada tea bob juice"))
+    q, k = trace["layer1.q"][0], trace["layer1.k"][0]
+    scores = [float(q[1] @ key) / 4 for key in k]
+    assert f"tea (row 2) gives {shares(scores[:2])[0]:.2f} of its weight to ada." in text
+    assert f"Without the mask it would give {shares(scores)[2]:.2f} to bob" in text
+    heads = find_heads(trained_model(), HELD_OUT)
+    assert heads["previous word"][:2] == (1, 1)  # "by looking at the word before"
+
+
+def test_training_without_the_mask(text, tables):
+    with_mask, without = read_records().masks
+    assert f"ends at {without.losses[-1]:.3f}, against {with_mask.losses[-1]:.2f}." in text
+    assert without.losses[-1] < 0.01 < 0.5 < with_mask.losses[-1]
+    written = [
+        generate(model, start, 2).text
+        for model in (trained_model(), unmasked_model())
+        for start in ("ada tea bob juice ada", "the cats", "the robots under the cat")
+    ]
+    assert all(line in text for line in written)
+    assert [line.split()[-2:] for line in written[:2]] == [["tea", "bob"], ["knit", "."]]
+    assert "juice ada juice" in written[3]  # Ada ordered tea
+    weights = []
+    for sentence in HELD_OUT:
+        trace = forward(unmasked_model(), encode(sentence.words), parts=NO_MASK)
+        weights += list(np.diagonal(trace["layer1.weights"][0], offset=1))
+    said = re.search(r"first layer gives (\d\.\d\d) of the weight", text)[1]
+    assert float(said) == pytest.approx(np.mean(weights), abs=0.03)
+    rows = tables["right answers", "whole sentence", "words so far"]
+    assert [row[1] for row in rows] == ["100 %"] * 4
+    for (name, _, cell), skill in zip(rows, ["recall", "agreement"] * 2, strict=True):
+        model, parts = trained_model(), RIGHT
+        if name.startswith("without"):
+            model, parts = unmasked_model(), NO_MASK
+        share = accuracy(model, HELD_OUT, parts=parts, reading="so far")[skill]
+        # On each side there are at least 100 answers, so the difference has an error of 7 %.
+        assert float(cell.removesuffix(" %")) == pytest.approx(100 * share, abs=12)
+
+
 def test_garbage_in_the_padding(text):
-    rng = np.random.default_rng(2)
-    q, k = rng.normal(size=(2, 3, 5, 7))
-    v = rng.normal(size=(3, 5, 2))
+    ids = [encode(words) for words in ("the cats", "ada tea bob milk ada", "the robot knits")]
+    ids = np.array([np.append(row, np.zeros(5 - len(row), dtype=int)) for row in ids])
+    trace = forward(trained_model(), ids)
+    q, k, v = (trace[f"layer1.{name}"][:, 0].astype(float) for name in "qkv")
+    assert "the robot knits <pad> <pad>" in text
     moved = 0.0
     for b, length in enumerate([2, 5, 3]):
         dirty_k, dirty_v = k[b].copy(), v[b].copy()
         dirty_k[length:], dirty_v[length:] = 5, 100
         for i in range(length):
             clean, dirty = (
-                np.array(shares(keys @ q[b, i] / math.sqrt(7))) @ values
+                np.array(shares(keys @ q[b, i] / 4)) @ values
                 for keys, values in ((k[b], v[b]), (dirty_k, dirty_v))
             )
             moved = max(moved, np.abs(clean - dirty).max())

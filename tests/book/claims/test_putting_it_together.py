@@ -10,6 +10,7 @@ from attn_lib import (
     softmax,
 )
 from attn_lib.course import mistakes
+from attn_lib.model import encode, forward, trained_model
 from tests.book.claims.reading import options_of
 from tests.differences import central_differences
 
@@ -26,6 +27,23 @@ def test_one_head_mixes_what_two_heads_separate(page):
     assert glued["mixed"] == pytest.approx((30 * e4 + 40) / (2 * e4 + 1))
     assert glued["from_a"] == pytest.approx((10 * e4 + 60) / (e4 + 2))
     assert glued["from_b"] == pytest.approx((20 * e4 + 50) / (e4 + 2))
+
+
+def test_two_heads_of_the_model_do_different_work(page):
+    glued = page["glued"]
+    tea, dog = [], []
+    for text, query, key, weights in (
+        ("ada tea", 1, 0, tea),
+        ("the cats near the dog", 4, 1, dog),
+    ):
+        trace = forward(trained_model(), encode(text))
+        for q, k in zip(trace["layer1.q"], trace["layer1.k"], strict=True):
+            weights.append(softmax((k @ q[query]).astype(float) / 4)[key])
+    for head in (0, 1):
+        assert glued[f"tea_to_ada_{head + 1}"] == pytest.approx(tea[head], abs=1e-4)
+        assert glued[f"dog_to_cats_{head + 1}"] == pytest.approx(dog[head], abs=1e-4)
+    assert tea[0] > 0.8 > 0.2 > tea[1]
+    assert dog[1] > 0.8 > 0.2 > dog[0]
 
 
 def test_the_first_transformer_divided_by_8(page):

@@ -11,6 +11,7 @@ import pytest
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.museum import wing
 from attn_lib.course.targets import TARGETS
+from attn_lib.model import CONFIG, draw_sentences, encode, forward, initialise, trained_model
 from tests.book.claims import reading
 from tests.book.claims.measured import ERRORS
 from tests.book.claims.reading import MEASURED, options_of
@@ -45,6 +46,36 @@ def test_the_totals_of_coins_are_counted(tables, text):
     assert rows[-1] == ("mean", "", "0", "2")
     squares = [(2 * ups - 5) ** 2 * math.comb(5, ups) for ups in range(6)]
     assert f"32 0.0 {sum(squares) / 32}" in text
+
+
+def test_the_untrained_model_has_scores_of_variance_d_k(tables, text):
+    rows = tables["d_k", "raw scores, squared", "÷ √d_k, squared"]
+    assert [row[0] for row in rows] == ["4", "16", "64", "256"]
+    own = draw_sentences(20, np.random.default_rng(9), held_out=True)
+
+    def squares(model):
+        """The mean of all squared raw scores that a word after the first may use."""
+        traces = (forward(model, encode(sentence.words)) for sentence in own)
+        found = [
+            (q[i] @ k[: i + 1].T) ** 2
+            for trace in traces
+            for layer in ("layer1", "layer2")
+            for q, k in zip(trace[f"{layer}.q"], trace[f"{layer}.k"], strict=True)
+            for i in range(1, len(q))
+        ]
+        return float(np.concatenate(found).mean())
+
+    for width, raw, scaled in rows:
+        d_k = int(width)
+        assert read(raw)[0] == pytest.approx(d_k, rel=0.15)
+        assert read(scaled)[0] == pytest.approx(read(raw)[0] / d_k, rel=0.06)
+        of_others = [squares(initialise(CONFIG._replace(d_k=d_k), seed)) for seed in (50, 51, 52)]
+        assert np.mean(of_others) == pytest.approx(d_k, rel=0.25)
+    spread = math.sqrt(squares(trained_model()) / CONFIG.d_k)
+    said = re.search(r"scaled scores are typically (\d\.\d) away from 0", text)[1]
+    assert float(said) == pytest.approx(spread, rel=0.15)
+    assert f"{CONFIG.d_k}, the scaled scores are typically" in text
+    assert spread > 2
 
 
 def test_variances_are_measured_and_compared_with_theory(tables):

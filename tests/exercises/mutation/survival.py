@@ -278,7 +278,7 @@ def _large(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _same(got: Any, right: Any) -> bool:
-    """Tell whether two results are equal within the tolerance for float64."""
+    """Tell whether two results are equal within the tolerance of a task in float64."""
     if isinstance(right, Drawing):
         return isinstance(got, Drawing) and _same_drawing(got, right)
     if isinstance(right, (str, Estimated)) or right is None:
@@ -288,7 +288,7 @@ def _same(got: Any, right: Any) -> bool:
         return repr(got) == repr(right)
     if expected.dtype.kind == "f" and np.isnan(expected).any():
         return True  # not informative, because the reference fails too
-    return not difference(got, expected, tolerance_for(expected, expected))
+    return not difference(got, expected, tolerance_for(expected))
 
 
 def _same_drawing(got: Drawing, right: Drawing) -> bool:

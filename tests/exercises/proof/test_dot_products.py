@@ -59,8 +59,7 @@ def test_the_model_sentence_has_the_right_numbers(source):
     assert f"{weights[1 - best]:.3f} of value {1 - best}" in text
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_half_precision_is_accepted_if_it_can_represent_the_scores(seed, source, points):
+def test_half_precision_gives_too_few_digits(source, points):
     names = {"score_matrix": "q, k", "softmax": "scores", "attention": "q, k, v"}
     answers = {}
     for name, cell in FUNCTION_CELLS.items():
@@ -69,11 +68,11 @@ def test_half_precision_is_accepted_if_it_can_represent_the_scores(seed, source,
         answers[cell] = (
             f"{reference}\n\ndef {name}({names[name]}, exact={name}):\n    return exact({halves})"
         )
-    result = run(source, answers, seed=seed)
-    # Near 2000, float16 numbers have no decimals.
-    assert result.lost(points) == {"softmax-tests": 1}, "\n".join(result.reports.values())
-    assert result.parts["softmax-tests"][-1].title == "softmax of large scores"
-    assert not result.parts["softmax-tests"][-1].passed
+    result = run(source, answers)
+    lost = {f"{cell}-tests" for cell in FUNCTION_CELLS.values()}
+    assert result.lost(points).keys() == lost
+    for cell in lost:
+        assert "It is in float16" in " ".join(result.reports[cell].split())
 
 
 def test_numbers_typed_to_three_decimals_are_accepted(source, points):
@@ -164,6 +163,4 @@ def test_half_precision_does_not_hide_a_mistake(mistake, source):
     answer = as_answer(mistake) + (
         "\n\ndef attention(q, k, v, wrong=attention):\n    return wrong(q, k, v).astype(np.float16)"
     )
-    score = run(source, {"attention": answer}).scores["attention-tests"]
-    # Rounding to two digits is close to the precision of float16.
-    assert score == 0 or mistake.id == "weights-rounded-midway"
+    assert run(source, {"attention": answer}).scores["attention-tests"] == 0

@@ -8,14 +8,17 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from grader.gradebook import reading
 from grader.reporting.results import results
 from grader.running.pipeline import Run, autograde, local_workers
 from tests.grader.gradebook.rows import rows
+from tests.grader.running.classroom import Class
 
 ASSIGNMENT = "dot-products"
 JUDGE = "tests.grader.running.fake_judge:judge_job"
@@ -119,6 +122,41 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
     entries = reading.entries(server, ASSIGNMENT)
     assert set(entries) == set(students) - {"s03"}
     assert reading.learners(server)["Zoë"].last_name == "Ü"
+
+
+def test_a_row_that_cannot_be_entered_stops_only_itself(server, tmp_path, monkeypatch):
+    """An id that is too long, one that is no text, and a submission that is locked elsewhere."""
+    monkeypatch.setattr("grader.gradebook.writing.PATIENCE", 50)
+    room = Class(tmp_path / "class", None)
+    room.run = replace(room.run, db_url=server, student="t*")
+    long, latin = "t" * 129, os.fsdecode(b"t\xe9")
+    for student in ("t1", "t2", "t" * 128, long, latin):
+        room.hand_in(student, "0.5")
+    room.grade(0)
+    found = room.results()
+    assert {s: found[s].score for s in ("t1", "t2", "t" * 128, long, latin)} == {
+        "t1": 9,
+        "t2": 9,
+        "t" * 128: 9,
+        long: None,
+        latin: None,
+    }
+    assert "has 129 characters, and an id in the gradebook has at most 128" in found[long].reason
+    assert "is not in UTF-8" in found[latin].reason
+    locked = text(
+        "select 1 from grade g join submitted_notebook n on n.id = g.notebook_id "
+        "join submitted_assignment s on s.id = n.assignment_id where s.student_id = 't1' for update"
+    )
+    with create_engine(server).begin() as other:
+        other.execute(locked)
+        for student in ("t1", "t2"):
+            room.hand_in(student, "1.0")
+        assert room.grade(0) == sorted([latin, "t1", "t2", long])
+    found = room.results()
+    assert {s: found[s].score for s in ("t1", "t2")} == {"t1": 9, "t2": 18}
+    assert "canceling statement due to lock timeout" in found["t1"].not_judged
+    assert room.grade(0) == sorted([latin, "t1", long])
+    assert room.results()["t1"].score == 18
 
 
 def test_stock_nbgrader_commands_use_it_too(server, tmp_path):

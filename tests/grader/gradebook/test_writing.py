@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import copy
 import datetime
+import os
 import shutil
+import sqlite3
 
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
-from sqlalchemy.exc import StatementError
+from sqlalchemy.exc import OperationalError
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook import reading
-from grader.gradebook.writing import CellsChanged, Entered, GradebookWriter, LateRuleFailed
+from grader.gradebook.writing import (
+    CellsChanged,
+    Entered,
+    GradebookWriter,
+    ImpossibleId,
+    LateRuleFailed,
+)
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
@@ -273,12 +281,37 @@ def test_manual_grades_survive_a_failed_verdict(both):
     assert rows(ours) == rows(theirs)
 
 
-def test_a_batch_is_entered_completely_or_not_at_all(both):
+def test_a_verdict_that_the_database_refuses_stops_only_itself(both):
+    ours, theirs = both
+    with GradebookWriter(ours, ASSIGNMENT, SOURCE, config()) as writer:
+        batch = [Entered(verdict("ada")), Entered(verdict("bo"), "noon"), Entered(verdict("cy"))]
+        assert writer.enter(batch) == {
+            "bo": "the gradebook did not take it: SQLite DateTime type only accepts Python "
+            "datetime and date objects as input."
+        }
+        assert writer.enter([]) == {}
+    for entered in batch[::2]:
+        stock(theirs, entered)
+    assert rows(ours) == rows(theirs)
+
+
+def test_a_database_that_cannot_be_used_stops_the_run(both, tmp_path):
     ours, _ = both
-    before = rows(ours)
-    with pytest.raises(StatementError, match="only accepts Python datetime"):
-        write(ours, [Entered(verdict("ada")), Entered(verdict("bo"), "noon")])
-    assert rows(ours) == before
+    with GradebookWriter(f"{ours}?timeout=0.01", ASSIGNMENT, SOURCE, config()) as writer:
+        with sqlite3.connect(tmp_path / "ours.db") as other:
+            other.execute("begin exclusive")
+            with pytest.raises(OperationalError, match="database is locked"):
+                writer.enter([Entered(verdict("ada")), Entered(verdict("bo"))])
+        assert writer.enter([Entered(verdict("ada"))]) == {}
+
+
+def test_an_id_that_no_gradebook_can_hold_is_refused(both):
+    with GradebookWriter(both[0], ASSIGNMENT, SOURCE, config()) as writer:
+        for possible in ("ada", "José", "x" * 200, "a b\n'c", "\U0001f600", "=1"):
+            writer.check_id(possible)
+        with pytest.raises(ImpossibleId, match="is not in UTF-8"):
+            writer.check_id(os.fsdecode(b"Jos\xe9"))
+        assert writer.enter([Entered(Verdict(ASSIGNMENT, "Jos\udce9", FAILED))]) == {}
 
 
 def test_names_and_students_with_submissions(both):

@@ -206,6 +206,47 @@ def attention(q, k, v): return np.zeros((*q.shape[:-1], v.shape[-1]), np.float16
 """,
         says="expected 5, got 0",
     ),
+    "rounded weights, in types that say little": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "attention": """
+import numpy as np
+class Close(np.ndarray):
+    dtype = np.dtype(np.float16)
+    def __array_ufunc__(self, *a, **k): return np.True_
+    def __eq__(self, other): return True
+forms = [
+    lambda a: a.astype(np.float16), lambda a: a.astype(np.float16).tolist(),
+    lambda a: a.astype(np.float32), lambda a: a.astype(np.longdouble),
+    lambda a: a.astype(np.complex64), lambda a: a.astype(object),
+    lambda a: a.astype([("x", np.float16)]), lambda a: a.astype(str),
+    lambda a: a.astype(bool), lambda a: a.astype(int), lambda a: a.view(Close),
+]
+calls = 0
+def attention(q, k, v):
+    global calls
+    calls += 1
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    weights = np.round(powers / powers.sum(-1, keepdims=True), 2)
+    return forms[calls % len(forms)](weights @ v)
+""",
+        },
+        says="expected",
+    ),
+    "rounded weights, in half precision": Hostile(
+        {
+            "learner-id": 'learner_id = "ada"',
+            "attention": """
+import numpy as np
+def attention(q, k, v):
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return (np.round(powers / powers.sum(-1, keepdims=True), 2) @ v).astype(np.float16)
+""",
+        },
+        says="float16, which has three digits",
+    ),
     "eighty bits that are no number": Hostile(
         """
 import numpy as np
@@ -350,6 +391,22 @@ grader = os.path.join(course, "grader")
 print("GRADER", *(sorted(os.listdir(room)) for room in (grader, os.path.join(grader, "sandbox"))))
 """,
         says="GRADER ['__init__.py', 'sandbox'] ['__init__.py', 'inside']",
+    ),
+    "the exchange and what the network tells": Hostile(
+        SOCKET
+        + """
+import fcntl
+print("EXCHANGE", os.path.exists("/usr/local/share"), sorted(os.listdir("/usr")))
+for look in (
+    lambda: fcntl.ioctl(wire, 0x8912, bytes(40)), lambda: fcntl.ioctl(wire, 0x8910, bytes(40)),
+    lambda: wire.getsockopt(1, 17, 12), lambda: wire.getsockopt(1, 77, 4),
+):
+    try:
+        print("SEEN", look())
+    except OSError as error:
+        print("refused", error.errno)
+""",
+        says="refused 25\nrefused 25\nrefused 1\nrefused 1",
     ),
     "the password file read": Hostile("open('/etc/shadow').read()", says="Error"),
     "other processes looked at": Hostile(
@@ -549,6 +606,45 @@ import time
 time.sleep(1.5)
 """,
         says="emory",
+    ),
+    "memory behind names that are no text, and first threads that ended": Hostile(
+        """
+import _thread, ctypes, os, time
+libc = ctypes.CDLL(None)
+names = [b"\\xff", b"\\x1cVmRSS:\\t-9 kB", b"x\\nVmRSS:\\t0 kB", b") Z 1 ("]
+def take():
+    kept = b"x" * (64 << 20)
+    time.sleep(1000)
+for n in range(12):
+    if os.fork() == 0:
+        libc.prctl(15, names[n % 4])
+        if n % 3:
+            take()
+        _thread.start_new_thread(take, ())
+        libc.syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+time.sleep(1000)
+""",
+        says="it used more than 512 MiB of memory",
+        remark=True,
+    ),
+    "memory that the kernel holds": Hostile(
+        """
+import fcntl, os, select, socket
+read, write = os.pipe()
+one, other = socket.socketpair()
+file = open("/tmp/file", "w")
+for hold in (
+    lambda: fcntl.fcntl(write, 1031, 1 << 20), lambda: select.epoll(),
+    lambda: one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 22),
+    lambda: socket.send_fds(one, [b"x"], [read]), lambda: fcntl.lockf(file, fcntl.LOCK_EX, 1),
+    lambda: os.splice(read, write, 1), lambda: os.setxattr("/tmp/file", "user.x", b"x"),
+):
+    try:
+        print("HELD", hold())
+    except OSError as error:
+        print("refused", error.errno)
+""",
+        says="refused 1\n" * 7,
     ),
     "shared memory that it lets go of": Hostile(
         """
@@ -794,14 +890,10 @@ attention = hurry
         SOCKET
         + """
 def give(*args):
-    for _ in range(100):
-        try: socket.send_fds(wire, [b" "], [fd] * 20, socket.MSG_DONTWAIT)
-        except OSError: break
-    return 0
+    socket.send_fds(wire, [b" "], [fd] * 20, socket.MSG_DONTWAIT)
 attention = give
 """,
-        says="stopped",
-        remark=True,
+        says="it raised PermissionError",
     ),
     "a name in the network of the one who grades": Hostile(
         SOCKET

@@ -51,7 +51,7 @@ def as_read(parts=PARTS):
 def test_findings_survive_a_round_trip():
     assert parts_from_json(as_read()) == PARTS
     verdict = Verdict("masking", "ada", GRADED, parts=PARTS)
-    assert Verdict.from_json(verdict.to_json()) == verdict
+    assert Verdict.from_bytes(verdict.to_bytes()) == verdict
 
 
 def test_mistakes_are_in_the_order_of_the_tests_without_repetitions():

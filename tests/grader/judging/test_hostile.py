@@ -109,7 +109,7 @@ def test_it_gains_nothing_and_gets_a_reason(name, courts, honest, at_first):
     assert len(verdict.notebook) < 20 * 1024 * court.limits.output_kib
     # The secret is ASCII, so it would be the same in every encoding.
     assert b"s3cret" not in verdict.notebook.encode()
-    assert "s3cret" not in verdict.to_json()
+    assert b"s3cret" not in verdict.to_bytes()
     if name in PLANTING:
         assert verdict.mistakes == ()
         assert parts([Result("ada", None, verdict.parts)]) == [
@@ -147,7 +147,7 @@ def test_a_concurrent_hostile_notebook_does_not_affect_an_honest_one(honest, roo
         jobs |= {f"{name}, beside it {number}": job(honest) for number in range(2)}
     with LocalWorkers(JUDGE_JOB, 2) as workers:
         verdicts = {
-            done.name: Verdict.from_json(done.returned)
+            done.name: Verdict.from_bytes(done.returned)
             for some in (["alone"], [name for name in jobs if name != "alone"])
             for done in workers.do((name, jobs[name]) for name in some)
         }

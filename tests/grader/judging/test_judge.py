@@ -122,9 +122,9 @@ class TestHonest:
         assert provenance["isolation"] == "bubblewrap"
         assert 0 < provenance["seconds"] < 20
 
-    def test_a_verdict_survives_conversion_to_json(self, judged):
+    def test_a_verdict_survives_conversion_to_bytes(self, judged):
         verdict = judged({})
-        assert Verdict.from_json(verdict.to_json()) == verdict
+        assert Verdict.from_bytes(verdict.to_bytes()) == verdict
 
 
 class TestStopped:
@@ -265,20 +265,29 @@ class TestMarks:
             grade_with(sandbox, changed, changed)
         assert str(fault.value).startswith("the test cell score-matrix-tests ")
 
-    def test_an_error_for_one_submission_fails_only_that_one(self, sandbox, source):
-        trap = "assert globals().get('learner_id') != 'eve', 'no eve'\n"
+    def test_an_error_for_one_answer_costs_that_cell_alone(self, sandbox, source):
+        trap = "assert globals().get('learner_id') != 'eve', 'no eve' * 1000\n"
         changed = with_first_test(source, lambda test: trap + test)
-        assert grade_with(sandbox, changed, changed).status == GRADED
+        before = grade_with(sandbox, changed, changed)
+        assert before.status == GRADED
 
         def by_eve(notebook):
-            cell = next(cell for cell in notebook.cells if cell.id == "learner-id")
-            cell.source = "learner_id = 'eve'"
+            cell_of(notebook, "learner-id").source = "learner_id = 'eve'"
 
         verdict = grade_with(sandbox, changed, with_change(changed, by_eve))
-        assert (verdict.status, verdict.scores) == (FAILED, {})
-        assert verdict.reason.startswith(
-            "the test cell score-matrix-tests raised AssertionError: no eve. The model answers "
+        assert verdict.status == REMARKS
+        assert verdict.scores == before.scores | {"score-matrix-tests": 0} | {
+            name: verdict.scores[name] for name in ("reading-tests", "by-hand-tests")
+        }
+        assert verdict.scores["softmax-tests"] == 3
+        (remark,) = (text for text in verdict.remarks if "score-matrix-tests" in text)
+        assert remark.startswith(
+            "The cell score-matrix-tests has no points: the test cell score-matrix-tests raised "
+            "AssertionError: no eveno eve"
         )
+        assert remark.endswith("tell whoever maintains the course.")
+        assert len(remark) < 700
+        assert "eve" not in findings(verdict, "score-matrix-tests")
 
 
 def cell_of(notebook, name: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 
 import numpy as np
@@ -13,11 +14,27 @@ from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation, StandIn
 from grader.course import SOLUTIONS, assignments
 from grader.judging.assignment_source import read_source
-from grader.judging.judge import LEARNER_ID, _judge_cell
+from grader.judging.judge import LEARNER_ID, _grading, _judge_cell
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 
 CURVE = Curve("", np.zeros((2, 0)), np.array(1j))
+#: Curves that no axes of matplotlib's would hold, under every label that a test asks for.
+SHAPES = {
+    "points that are no row": (np.array(1.0), np.array(2.0)),
+    "rows that are no row": (np.ones((2, 3)), np.ones((2, 3))),
+    "truth for numbers": (np.ones(3, bool), np.ones(3, bool)),
+    "more y than x": (np.ones(1), np.ones(4)),
+}
+LABELS = sorted(
+    {
+        label
+        for name in assignments()
+        for label in re.findall(
+            r"label=\\?[\"']([^\"'\\]+)", (SOLUTIONS / name / f"{name}.ipynb").read_text("utf-8")
+        )
+    }
+)
 
 #: Values that can come over the wire, even from a hostile process.
 ODD = {
@@ -39,6 +56,12 @@ ODD = {
     "an object": Opaque("ndarray"),
     "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
     "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
+    **{
+        f"a drawing with {name}": Drawing(
+            "x", "y", "log", "log", tuple(Curve(label, *points) for label in ["", *LABELS]), ()
+        )
+        for name, points in SHAPES.items()
+    },
 }
 
 
@@ -53,6 +76,13 @@ class Gives(StandIn):
         return Observation(self.results[-1])
 
 
+@pytest.fixture(autouse=True)
+def graded():
+    """Let the checks give marks."""
+    with _grading(seed=1):
+        yield
+
+
 @pytest.mark.parametrize("assignment", assignments())
 def test_values_are_freed_after_a_test_cell(assignment):
     """They are freed at once, without waiting for the garbage collector."""
@@ -63,7 +93,7 @@ def test_values_are_freed_after_a_test_cell(assignment):
         for cell in filter(source.is_test, source.stub.cells):
             answers = {name: np.ones(7) for name in source.names} | {LEARNER_ID: "ada"}
             seen = [weakref.ref(value) for value in answers.values() if not isinstance(value, str)]
-            _judge_cell(cell, answers, 1, 1, Limits())
+            _judge_cell(cell, answers, 1, Limits())
             answers.clear()
             assert [value() for value in seen] == [None] * len(seen)
     finally:
@@ -117,7 +147,7 @@ def test_odd_values_earn_no_full_marks_and_raise_no_error(assignment, name):
     for answer, learner_id in ((odd, odd), *((function, "ada") for function in functions)):
         answers = dict.fromkeys(source.names, answer) | {LEARNER_ID: learner_id}
         for cell in filter(source.is_test, source.stub.cells):
-            (output,) = _judge_cell(cell, answers, 1, 1, Limits())[-1:]
+            (output,) = _judge_cell(cell, answers, 1, Limits())[-1:]
             if output.output_type == "error":
                 assert len(output.evalue) < 60_000
             else:  # an empty drawing may earn the points for labels

@@ -107,7 +107,7 @@ def by_grader(course) -> dict[str, Verdict]:
             "isolation": BUBBLEWRAP,
             "remarks": [],
         }
-        found[student] = Verdict.from_json(judge_job(job))
+        found[student] = Verdict.from_bytes(judge_job(job))
     return found
 
 

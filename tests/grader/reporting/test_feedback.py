@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import html
 import re
+import shutil
 import time
 from html.parser import HTMLParser
 
 import nbformat
 import pytest
 from nbconvert.filters import Highlight2HTML, ansi2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbgrader.utils import is_solution
 
 from grader.course import SOLUTIONS, configuration
@@ -24,8 +26,19 @@ from grader.reporting.feedback_page import (
     feedback_job,
     settings_of,
 )
+from grader.reporting.page_jobs import page_job
 from grader.reporting.results import Result
-from grader.reporting.sanitizer import CLASSES_OF_A_TEXT, TAGS, TooDeep, sanitised, shown_text
+from grader.reporting.sanitizer import (
+    CLASSES_OF_A_TEXT,
+    TAGS,
+    TooDeep,
+    depth,
+    sanitised,
+    shown_text,
+    shown_text_without_links,
+)
+from tests.grader.corpus.markup import IMPOSTOR, MARKUP, foreign, names
+from tests.grader.corpus.markup import cells as markup_cells
 
 ASSIGNMENT = "dot-products"
 SOURCE = read_source((SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb").read_bytes())
@@ -157,6 +170,50 @@ def test_learner_content_cannot_use_names_of_the_page(piece, left):
     assert shown_text(piece) == left
 
 
+#: Markup that Markdown shows as text already; it matters where a page's script reads formulas.
+MARKUP_BY_ITSELF_TEXT = ("an open tag", "formulas", "a formula with markup", "names of pictures")
+
+
+@pytest.mark.parametrize("name", MARKUP)
+def test_markup_is_foreign_without_sanitising_and_not_with_it(name):
+    class Pictures(dict):
+        def __missing__(self, key):
+            return {"image/png": ""}
+
+        def __contains__(self, key):
+            return True
+
+    renderer = IPythonRenderer(escape=False, attachments=Pictures())
+    body = MarkdownWithMath(renderer=renderer).render(MARKUP[name])
+    assert foreign(body, links=False) or name in MARKUP_BY_ITSELF_TEXT
+    assert foreign(shown_text(body), links=True) == []
+    assert foreign(shown_text_without_links(body), links=False) == []
+
+
+@pytest.mark.parametrize("kind", ["feedback", "formgrader"])
+def test_pages_of_markup_have_no_foreign_names(kind):
+    """On both pages only the frame has ids, and formgrader's has all that its script looks up."""
+    of = {"assignment_id": ASSIGNMENT, "notebook_id": ASSIGNMENT, "index": 0, "total": 1}
+    resources = {**of, "student": f"<b {IMPOSTOR}>", "notebook_path": '"><script>'}
+    resources["nbgrader"] = {"score": 0, "max_score": 0, "late_penalty": 0}
+    frames, pages = [], []
+    for cells in ([], markup_cells()):
+        notebook = nbformat.writes(nbformat.v4.new_notebook(cells=cells)).encode()
+        made = {"kind": kind, "notebook": notebook, "resources": resources, "plain": False}
+        page = page_job(made | {"settings": settings_of(configuration())})
+        (frames if not cells else pages).append(page.partition("<body>")[2])
+    added = names(pages[0]) - names(frames[0])
+    assert {name for name in added if not name.startswith("cell-id=")} == set()
+    parts = re.findall(
+        r'<div class="[^"]*rendered_html">(.*?)</div>\s*</div>\s*</div>', pages[0], re.DOTALL
+    )
+    assert len(parts) >= len(MARKUP)
+    assert [name for part in parts for name in foreign(part, links=kind == "feedback")] == []
+    assert pages[0].count("<script") == frames[0].count("<script")
+    assert pages[0].count("<iframe") == 0
+    assert "cdnjs" not in pages[0]
+
+
 def test_ids_of_headings_are_removed():
     assert shown_text('<h2 id="softmax-tests">softmax-tests</h2>') == "<h2>softmax-tests</h2>"
 
@@ -188,9 +245,12 @@ def test_kept_classes_are_not_used_by_formgrader():
     for path in [*(FORMGRADER / "static/js").glob("*.js"), *FORMGRADER.rglob("formgrade/*.j2")]:
         text = path.read_text(encoding="utf-8")
         theirs |= set(re.findall(r"""\.([a-zA-Z][\w-]*)["' ,:)]""", text))
-        for names in re.findall(r'class="([^"]*)"', text):
-            theirs |= set(names.split())
-    assert {"nbgrader_cell", "full-credit", "tabbable", "score", "comment"} <= theirs
+        for classes in re.findall(r'class="([^"]*)"', text):
+            theirs |= set(classes.split())
+    for path in (FORMGRADER / "static").rglob("bootstrap/dist/css/bootstrap.css"):
+        theirs |= set(re.findall(r"\.([a-zA-Z][\w-]*)", path.read_text(encoding="utf-8")))
+    known = {"nbgrader_cell", "full-credit", "tabbable", "score", "comment", "modal-backdrop"}
+    assert known <= theirs
     assert theirs & CLASSES_OF_A_TEXT == set()
 
 
@@ -215,10 +275,22 @@ def test_a_very_long_text_is_sanitised(piece):
     assert time.monotonic() - begun < 30
 
 
-@pytest.mark.parametrize("piece", ["<div>", "<b><p>", "<style>"])
-def test_deeply_nested_tags_are_refused(piece):
-    with pytest.raises(TooDeep, match=r"nested at most 600 deep, found [24]0000"):
-        sanitised(piece * 20_000)
+@pytest.mark.parametrize(
+    ("piece", "deep"),
+    [
+        ("<div>", 1500),
+        ('<div title="</div>">', 1500),  # an end tag that is none
+        ("<div></b>", 1500),  # the end of something else
+        ("<b><p>", 6),  # a paragraph ends the one before; only three equal <b> are repeated
+        ("<div></div>", 1),
+    ],
+)
+def test_depth_is_that_of_the_parsed_text(piece, deep):
+    clean = shown_text(piece * 20)
+    assert depth(clean) == min(deep, 20)
+    if deep == 1500:
+        with pytest.raises(TooDeep, match=r"nested at most 600 deep, found 1500 open at once"):
+            sanitised(piece * deep)
 
 
 def test_a_deeply_nested_text_cell_is_shown_as_source():
@@ -400,3 +472,26 @@ class TestAClass:
         written, problems = self.write(folder, self.result("ada"), self.result("bo"))
         assert sorted(written) == ["ada", "bo"]
         assert problems["ada"].startswith("no feedback: JSONDecodeError")
+
+    def test_files_in_the_way_stop_only_the_page_of_one_student(self, folder):
+        notebooks = {
+            student: folder / "autograded" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+            for student in ("ada", "bytes", "page", "above", "note")
+        }
+        for student, path in notebooks.items():
+            if student != "ada":
+                shutil.copytree(notebooks["ada"].parent, path.parent)
+        notebooks["bytes"].write_bytes(b'{"cells": "\xff"}')
+        feedback = folder / "feedback"
+        (feedback / "page" / ASSIGNMENT / f"{ASSIGNMENT}.html").mkdir(parents=True)
+        (feedback / "above").write_text("a file")
+        notebooks["note"].with_name("timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+        (feedback / "note" / ASSIGNMENT / "timestamp.txt").mkdir(parents=True)
+        _, problems = self.write(folder, *map(self.result, notebooks))
+        assert {student: problem[:30] for student, problem in problems.items()} == {
+            "bytes": "no feedback: UnicodeDecodeErro",
+            "page": "no feedback: [Errno 21] Is a d",
+            "above": "no feedback: [Errno 20] Not a ",
+            "note": "no feedback: [Errno 21] Is a d",
+        }
+        assert (feedback / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html").is_file()

@@ -113,29 +113,29 @@ def test_csv(tmp_path):
         '"ada","Lovelace","Ada",5.0,6.0,0.0,"to read","","",2.0,3.0,""',
         '"bo","","",1.5,6.0,0.0,"graded","no-scale","Two cells were the same. =1+1",0.5,0.0,1.0',
         '"cy","Young","Cy","","","","failed: nothing submitted","","","","",""',
-        '"\'=di","D ""x"", y","\'@Di",6.0,6.0,0.0,"graded","","",2.0,3.0,1.0',
+        '"=di","D ""x"", y","\'@Di",6.0,6.0,0.0,"graded","","",2.0,3.0,1.0',
     ]
 
 
 def test_csv_for_canvas(tmp_path):
     """Canvas has fixed first columns, points in the second row, and students by login."""
     assert lines(tmp_path, "canvas") == [
-        '"Student","ID","SIS User ID","SIS Login ID","Section","\'=masking"',
+        '"Student","ID","SIS User ID","SIS Login ID","Section","=masking"',
         '"    Points Possible","","","","",6.0',
         '"Lovelace, Ada","101","","ada","",5.0',
         '"bo","","","bo","",1.5',
         '"Young, Cy","103","","cy","",""',
-        '"D ""x"", y, @Di","","","\'=di","",6.0',
+        '"D ""x"", y, @Di","","","=di","",6.0',
     ]
 
 
 def test_csv_for_moodle(tmp_path):
     """Students are listed by username; one without a grade is omitted."""
     assert lines(tmp_path, "moodle") == [
-        '"username","lastname","firstname","\'=masking","\'=masking feedback"',
+        '"username","lastname","firstname","=masking","=masking feedback"',
         '"ada","Lovelace","Ada",5.0,""',
         '"bo","","",1.5,"Two cells were the same. =1+1"',
-        '"\'=di","D ""x"", y","\'@Di",6.0,""',
+        '"=di","D ""x"", y","\'@Di",6.0,""',
     ]
 
 

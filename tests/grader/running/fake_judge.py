@@ -5,6 +5,7 @@ A submission is a text: its share of the points, then optional orders to its wor
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -21,14 +22,14 @@ from grader.running.local_workers import CannotWork
 WORDS = "in-words"
 
 
-def judge_job(job: Mapping[str, Any]) -> str:
+def judge_job(job: Mapping[str, Any]) -> bytes:
     """Give each test cell the share of its points that the submission states."""
     share, *orders = job["submitted"].decode("utf-8").split()
     for order in orders:
         _obey(order)
     source = read_source(job["source"])
     if share == "no":
-        return Verdict(job["assignment"], job["student"], FAILED, reason="no notebook").to_json()
+        return Verdict(job["assignment"], job["student"], FAILED, reason="no notebook").to_bytes()
     scores = {cell: most * float(share) for cell, most in source.points.items() if cell != WORDS}
     return Verdict(
         job["assignment"],
@@ -43,7 +44,7 @@ def judge_job(job: Mapping[str, Any]) -> str:
         ),
         notebook=nbformat.writes(source.stub) + "\n",
         provenance={"worker": os.getpid()},
-    ).to_json()
+    ).to_bytes()
 
 
 def _obey(order: str) -> None:
@@ -52,6 +53,8 @@ def _obey(order: str) -> None:
         time.sleep(float(argument))
     elif what == "raise":
         raise ValueError(argument)
+    elif what == "full":
+        raise OSError(errno.ENOSPC, "full")
     elif what == "no-sandbox":
         raise CannotWork("expected bubblewrap, found none.")
     elif what == "die":

@@ -29,6 +29,8 @@ def obey(job: Mapping[str, Any]) -> str:
     order, argument = job["order"], job.get("argument")
     if order == "raise":
         raise ValueError(argument)
+    if order == "fail":
+        raise OSError(argument, "no")
     if order == "cannot":
         raise CannotWork(argument)
     if order == "cores":

@@ -94,7 +94,7 @@ def test_each_job_is_done_once_and_few_are_queued(scheduler):
         for done in workers.do(jobs()):
             found[done.name] = done.returned
             ahead.append(len(taken) - len(found))
-    assert found == {str(n): f"<{n}><{n}>" for n in range(40)}
+    assert found == {str(n): f"<{n}><{n}>".encode() for n in range(40)}
     assert max(ahead) <= 2 * 2
 
 
@@ -102,8 +102,22 @@ def test_an_error_in_a_job_is_reported_and_others_are_done(scheduler):
     jobs = {"a": {"order": "raise", "argument": "no 7"}, "b": {"order": "b"}}
     assert run(scheduler, OBEY, jobs) == {
         "a": Done("a", None, "ValueError: no 7"),
-        "b": Done("b", "b"),
+        "b": Done("b", b"b"),
     }
+
+
+def test_large_jobs_are_in_memory_one_at_a_time(scheduler, monkeypatch):
+    monkeypatch.setattr("grader.running.cluster_workers.MAX_BYTES_IN_WORK", 5)
+    taken = []
+
+    def jobs():
+        for n in range(6):
+            taken.append(n)
+            yield str(n), {"text": "xxxxx"}
+
+    with ClusterWorkers(scheduler, DOUBLE) as workers:
+        ahead = [len(taken) - number for number, _ in enumerate(workers.do(jobs()))]
+    assert ahead == [1] * 6
 
 
 def test_a_run_ends_when_no_job_can_be_done(scheduler):
@@ -151,3 +165,24 @@ def _a_worker(scheduler: str) -> int:
 
     with Client(scheduler, timeout=30, set_as_default=False) as client:
         return next(iter(client.run(os.getpid).values()))
+
+
+# The last test of this file, because no other can use the scheduler after it.
+def test_a_scheduler_that_ends_stops_the_run_and_fails_nobody(scheduler, tmp_path):
+    from distributed import Client
+
+    for student, text in (("ada", "0.5"), ("bo", "0.5 sleep=600"), ("cy", "0.5 sleep=600")):
+        path = tmp_path / "submitted" / student / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    settings = Run(ASSIGNMENT, tmp_path / "submitted", tmp_path)
+    with Client(scheduler, timeout=30, set_as_default=False) as client:
+        process = client.run_on_scheduler(os.getpid)
+
+    def end_it(progress):
+        os.kill(process, signal.SIGKILL)
+
+    with pytest.raises(CannotWork, match="but the connection to it was lost"):
+        autograde(settings, ClusterWorkers(scheduler, JUDGE), end_it)
+    found = results(settings.db_url, tmp_path, ASSIGNMENT)
+    assert [(result.student, result.score) for result in found] == [("ada", 9)]

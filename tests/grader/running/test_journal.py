@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from grader.judging.findings import JudgedFinding, JudgedPart
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
-from grader.running.journal import Busy, Journal, Line, path_in, read
+from grader.running.journal import Busy, Journal, Line, NotAFile, path_in, read
 
 WRONG = JudgedFinding("softmax", "expected 1, got 2.", "no-scale")
 PARTS = {
@@ -65,6 +68,79 @@ def test_a_malformed_line_is_ignored(path, change):
     assert list(read(path)) == [BO, CY]
     with Journal(path) as journal:
         assert journal.graded == {"bo": "2"}
+
+
+NO_LINES = {
+    "a number": "5",
+    "a text": '"ada"',
+    "a list": "[1]",
+    "nothing": "null",
+    "an empty object": "{}",
+    "deep lists": "[" * 100_000 + "]" * 100_000,
+    "deep objects": '{"student":' * 100_000 + "1" + "}" * 100_000,
+    "many digits": "1" * 10_000,
+    "bytes": "\x00\x07",
+    **{
+        f"{name} is {value!r}": json.dumps(asdict(ADA) | {name: value})
+        for name, value in (
+            ("student", 5),
+            ("student", None),
+            ("digest", ["1"]),
+            ("status", "splendid"),
+            ("status", {}),
+            ("reason", None),
+            ("remarks", "abc"),
+            ("remarks", [1]),
+            ("remarks", {"a": 1}),
+            ("missing", 3),
+            ("missing", [None]),
+            ("parts", {"a": {}}),
+            ("parts", {"a": [[]]}),
+            ("provenance", "x"),
+            ("not_judged", 1),
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("name", NO_LINES)
+def test_a_line_of_wrong_types_is_reported_and_ignored(path, caplog, name):
+    path.write_bytes(NO_LINES[name].encode() + b"\n" + path.read_bytes())
+    assert list(read(path)) == [ADA, BO, CY]
+    told = f"{path}: 1 of its lines are not valid, so they do not count."
+    assert [record.getMessage()[: len(told)] for record in caplog.records] == [told]
+    with Journal(path) as journal:
+        assert (journal.graded, journal.failed) == ({"ada": "1", "bo": "2"}, {"cy"})
+    caplog.clear()
+    assert list(read(path)) == [ADA, BO, CY]
+    assert caplog.records == []
+
+
+def test_something_else_than_a_file_is_reported(tmp_path):
+    for make in (Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path)):
+        path = tmp_path / "graded-masking.jsonl"
+        make(path)
+        with pytest.raises(NotAFile, match="expected the file"):
+            list(read(path))
+        for _ in range(2):  # the first one has let go of the lock
+            with pytest.raises(NotAFile, match="expected the file"):
+                Journal(path)
+        path.rmdir() if path.is_dir() else path.unlink()
+
+
+def test_a_line_written_before_grades_could_be_kept_is_valid(path):
+    old = {name: value for name, value in asdict(ADA).items() if name != "not_judged"}
+    path.write_text(json.dumps(old) + "\n")
+    assert list(read(path)) == [ADA]
+
+
+def test_a_kept_grade_is_judged_again_by_the_next_run(path):
+    with Journal(path) as journal:
+        journal.add([journal.kept("bo", "no memory"), journal.kept("eve", "no memory")])
+        assert journal.graded == {"ada": "1", "bo": "", "eve": ""}
+    *_, bo, eve = read(path)
+    assert bo == replace(BO, digest="", not_judged="no memory")
+    assert eve == Line("eve", "", GRADED, not_judged="no memory")
 
 
 def test_opening_removes_lines_that_do_not_count(path):

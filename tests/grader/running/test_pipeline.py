@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,71 +15,13 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from grader.course import SOLUTIONS, configuration
 from grader.gradebook import reading
-from grader.gradebook.writing import GradebookWriter
 from grader.judging.verdict import GRADED, Verdict
-from grader.reporting.results import results
 from grader.running import journal
 from grader.running.local_workers import CannotWork
-from grader.running.pipeline import Run, _check, autograde, local_workers
+from grader.running.pipeline import _check
 from tests.grader.gradebook.rows import rows
-
-ASSIGNMENT = "dot-products"
-NOTEBOOK = f"{ASSIGNMENT}.ipynb"
-JUDGE = "tests.grader.running.fake_judge:judge_job"
-POINTS = 18.0  # for all test cells together
-
-
-@pytest.fixture(scope="module")
-def empty_gradebook(tmp_path_factory) -> Path:
-    """A gradebook with the assignment and without submissions."""
-    path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
-    source = (SOLUTIONS / ASSIGNMENT / NOTEBOOK).read_bytes()
-    with GradebookWriter(f"sqlite:///{path}", ASSIGNMENT, source, configuration()):
-        return path
-
-
-class Class:
-    """A folder with submissions for the fake judge."""
-
-    def __init__(self, folder: Path, empty_gradebook: Path) -> None:
-        self.folder = folder
-        self.submitted = folder / "submitted"
-        self.submitted.mkdir(parents=True)
-        shutil.copy(empty_gradebook, folder)
-        self.run = Run(ASSIGNMENT, self.submitted, folder)
-
-    def hand_in(self, student: str, text: str, name: str = NOTEBOOK) -> Path:
-        path = self.submitted / student / ASSIGNMENT / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
-
-    def graded(self, student: str) -> Path:
-        return self.folder / "autograded" / student / ASSIGNMENT / NOTEBOOK
-
-    def grade(self, number: int = 2, **changes) -> list[str]:
-        """Grade and return the students whose submissions were judged."""
-        run = replace(self.run, **changes)
-        judged = []
-        autograde(
-            run,
-            local_workers(run, number, JUDGE),
-            lambda progress: judged.append(progress.student),
-        )
-        return sorted(judged)
-
-    def results(self) -> dict:
-        return {r.student: r for r in results(self.run.db_url, self.folder, ASSIGNMENT)}
-
-    def scores(self) -> dict[str, float | None]:
-        return {student: result.score for student, result in self.results().items()}
-
-
-@pytest.fixture
-def room(tmp_path, empty_gradebook) -> Class:
-    return Class(tmp_path / "class", empty_gradebook)
+from tests.grader.running.classroom import ASSIGNMENT, JUDGE, NOTEBOOK, POINTS, Class
 
 
 def test_a_class_is_graded(room):
@@ -167,7 +108,7 @@ def test_a_re_grade_that_fails_leaves_no_score(room):
         path.parent.mkdir(parents=True)
         path.write_text("old")
     room.hand_in("ada", "no")
-    room.hand_in("bo", "0.5 die")
+    room.hand_in("bo", "0.5 raise=7")
     room.grade()
     assert room.scores() == {"ada": None, "bo": None, "cy": 9}
     assert set(reading.entries(room.run.db_url, ASSIGNMENT)) == {"cy"}
@@ -181,7 +122,7 @@ def test_a_re_grade_that_fails_leaves_no_score(room):
     assert room.scores() == {"ada": None, "bo": 18, "cy": 9}
 
 
-@pytest.mark.parametrize("failing", ["no", "1.0 die", "1.0 raise=7"])
+@pytest.mark.parametrize("failing", ["no", "1.0 raise=7"])
 def test_manual_grades_survive_a_failure(room, failing):
     for student in ("ada", "bo"):
         room.hand_in(student, "0.5")
@@ -310,7 +251,7 @@ def test_workers_of_a_killed_run_end(room):
         "import os, signal\n"
         "from grader.running.local_workers import LocalWorkers\n"
         "with LocalWorkers('tests.grader.running.odd_jobs:process', 2) as workers:\n"
-        "    pids = [d.returned for d in workers.do((str(n), {}) for n in range(8))]\n"
+        "    pids = [d.returned.decode() for d in workers.do((str(n), {}) for n in range(8))]\n"
         "    print(*sorted(set(pids)), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

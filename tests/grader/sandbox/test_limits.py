@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 import pytest
 
-from grader.sandbox import watchdog
+from grader.sandbox import process_tree
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 from grader.sandbox.sandbox import Sandbox, SessionDied
@@ -57,14 +58,6 @@ def test_one_greedy_process_gets_a_memory_error(session):
     assert run.outputs[-1]["ename"] in ("MemoryError", "OutOfTime")
 
 
-def test_many_greedy_processes_end_the_session():
-    need_bubblewrap()
-    limits = Limits(cell_seconds=20, memory_mib=400, processes=16)
-    died = pytest.raises(SessionDied, match="it used more than 400 MiB of memory")
-    with Sandbox(limits) as sandbox, sandbox.session() as session, died:
-        session.execute("a", MANY_GREEDY)
-
-
 def test_memory_is_watched_between_requests():
     need_bubblewrap()
     limits = Limits(cell_seconds=20, memory_mib=400)
@@ -82,13 +75,68 @@ def test_memory_is_watched_between_requests():
             session.value("x")
 
 
-def test_swapped_memory_counts(tmp_path):
-    status = tmp_path / "status"
-    status.write_text("Name:\tpython\nVmSize:\t 9999 kB\nVmRSS:\t 100 kB\nVmSwap:\t 30 kB\n")
-    assert watchdog._sum_of(status, ("VmRSS", "VmSwap")) == 130 * 1024
-    assert watchdog._sum_of(tmp_path / "gone", ("VmRSS",)) == 0
-    own = watchdog.ProcessTree(os.getpid(), owns_namespace=False)
-    assert 20 * 2**20 < own.memory(0) <= own.memory(2**40)
+STATUS = "Name:\t%s\nState:\tR\nVmRSS:\t 100 kB\nVmPTE:\t 8 kB\nVmSwap:\t 30 kB\n"
+
+
+@pytest.mark.parametrize(
+    "name", [b"python", b"\xff", b"\x1cVmRSS:\t-9 kB", b"\r\x85VmSwap: 1 kB", b"VmRSS:\t 1 kB", b""]
+)
+def test_a_process_is_counted_behind_its_name(name, tmp_path):
+    (tmp_path / "status").write_bytes(STATUS.encode() % name)
+    folder, sizes = process_tree._living([str(tmp_path)])
+    assert {name: size / 1024 for name, size in sizes.items()} == {
+        b"VmRSS": 100,
+        b"VmPTE": 8,
+        b"VmSwap": 30,
+    }
+    assert folder == str(tmp_path)
+
+
+def test_a_thread_that_has_ended_has_no_figures_but_others_of_its_process_do(tmp_path):
+    for name, text in (("1", "Name:\tx\nState:\tZ (zombie)\n"), ("2", STATUS)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "status").write_text(text)
+    ended, living = (str(tmp_path / name) for name in "12")
+    assert process_tree._living([ended]) is None
+    folder, _ = process_tree._living([ended, living])
+    assert folder == living
+
+
+@pytest.mark.parametrize(
+    "more", ["VmRSS:\t 1 kB", "VmSwap:\t 30 kB", "VmPTE:\t 0 kB\nVmPTE:\t 0 kB"]
+)
+def test_figures_that_contradict_each_other_are_refused(more, tmp_path):
+    (tmp_path / "status").write_text(f"{STATUS}{more}\n")
+    with pytest.raises(process_tree.Uncountable, match="contradict each other"):
+        process_tree._living([str(tmp_path)])
+    (tmp_path / "status").write_text(STATUS.replace("VmRSS", "VmRss"))
+    with pytest.raises(process_tree.Uncountable, match="contradict each other"):
+        process_tree._living([str(tmp_path)])
+
+
+def test_the_exact_count_is_at_most_the_quick_estimate():
+    own = process_tree.ProcessTree(os.getpid(), owns_namespace=False)
+    exact, quick = own.usage(0, 1000), own.usage(2**40, 1000)
+    assert 20 * 2**20 < exact.memory <= quick.memory
+    assert own.usage(0, 0) == process_tree.Usage(0, exact.threads)
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (process_tree.Uncountable("it had too much"), "it had too much"),
+        (PermissionError(), "its memory could not be counted (PermissionError)"),
+        (UnicodeDecodeError("utf-8", b"", 0, 1, ""), "could not be counted (UnicodeDecodeError)"),
+    ],
+)
+def test_a_session_that_cannot_be_watched_is_ended(error, says, sandbox, monkeypatch):
+    def fail(*_):
+        raise error
+
+    with sandbox.session() as session:
+        monkeypatch.setattr(process_tree, "_memory", fail)
+        with pytest.raises(SessionDied, match=re.escape(says)):
+            session.execute("a", "import time; time.sleep(60)")
 
 
 def test_a_fork_bomb_is_contained(sandbox):

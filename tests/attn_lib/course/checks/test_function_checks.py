@@ -28,6 +28,34 @@ def report_of_call(function, *args, target="score_matrix", **options) -> str:
     return verdict("call", function, *(args or (Q, K)), target=target, **options)
 
 
+class Lies(np.ndarray):
+    """An array that calls itself half precise, and everything equal."""
+
+    dtype = np.dtype(np.float16)
+
+    def __eq__(self, other):
+        return np.ones(self.shape, bool)
+
+    def __array_ufunc__(self, *_, **__):
+        return np.True_
+
+
+OTHER_FORMS = {
+    "float16": lambda a: a.astype(np.float16),
+    "float32": lambda a: a.astype(np.float32),
+    "longdouble": lambda a: a.astype(np.longdouble),
+    "complex": lambda a: a.astype(complex),
+    "complex of half the size": lambda a: a.astype(np.complex64),
+    "objects of float16": lambda a: a.astype(np.float16).astype(object),
+    "a list of float16": lambda a: [list(row) for row in a.astype(np.float16)],
+    "a structure": lambda a: a.astype([("x", np.float16)]),
+    "texts": lambda a: a.astype(str),
+    "truth": lambda a: a.astype(bool),
+    "a masked array": lambda a: np.ma.array(a.astype(np.float16)),
+    "a class that lies": lambda a: a.view(Lies),
+}
+
+
 class TestCall:
     @pytest.mark.parametrize(
         "function",
@@ -58,6 +86,28 @@ class TestCall:
     )
     def test_inputs_of_any_layout(self, prepare):
         assert report_of_call(right, prepare(Q), prepare(K)) == "ok"
+
+    @pytest.mark.parametrize("form", OTHER_FORMS)
+    def test_an_answer_does_not_choose_its_tolerance(self, form):
+        def wrong(q, k):
+            return OTHER_FORMS[form]((q @ k.T) * 1.001)
+
+        assert "expected" in report_of_call(wrong)
+
+    def test_half_precision_is_enough_for_a_task_in_half_precision(self):
+        q, k = (np.linspace(0.1, 2, n).reshape(-1, 2).astype(np.float16) for n in (6, 10))
+
+        def slightly_off(q, k):
+            return (q @ k.T) * np.float16(1.004)
+
+        assert report_of_call(slightly_off, q, k) == "ok"
+        assert report_of_call(lambda q, k: np.zeros((3, 5)), q, k) != "ok"
+        told = report_of_call(slightly_off, *(a.astype(np.float32) for a in (q, k)))
+        assert "expected" in told
+
+    def test_too_few_digits_are_named(self):
+        told = report_of_call(lambda q, k: (q @ k.T).astype(np.float16), Q * 1.23, K)
+        assert "It is in float16, which has three digits" in " ".join(told.split())
 
     def test_the_given_arrays_stay_as_they_are(self):
         q, k = Q.copy(), K.copy()

@@ -1,0 +1,203 @@
+"""Pages of nbgrader's own commands and of formgrader, made in worker processes.
+
+nbgrader would render learners' notebooks in its own process. In formgrader that is the Jupyter
+server, which would answer nobody in the meantime.
+
+nbgrader_config.py names `FeedbackInWorker`, and calls `use_workers_in_formgrader`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import sys
+import threading
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import nbformat
+from nbconvert.exporters import Exporter, HTMLExporter
+from nbformat import NotebookNode
+from nbgrader.converters import GenerateFeedback
+from traitlets.config import Config
+
+from grader.errors import GraderError
+from grader.files import copy_notes
+from grader.reporting.feedback_page import settings_of
+from grader.running.local_workers import LocalWorkers
+from grader.submission import load
+
+if TYPE_CHECKING:
+    from nbgrader.server_extensions.formgrader.handlers import SubmissionHandler
+
+PAGE_JOB = "grader.reporting.page_jobs:page_job"
+
+#: Seconds after which a worker is killed.
+SECONDS = 120
+
+#: The largest graded notebook of which a page is made, in bytes.
+MAX_BYTES = 64 * 2**20
+
+#: Pages of formgrader that are made at the same time, so that one that takes long does not keep
+#: others waiting.
+AT_A_TIME = 2
+
+HANDLERS = "nbgrader.server_extensions.formgrader.handlers"
+
+_workers = threading.local()
+_threads = ThreadPoolExecutor(AT_A_TIME, thread_name_prefix="pages")
+
+
+class NoPage(GraderError):
+    """Raised when a page could not be made."""
+
+
+def page_of(job: Mapping[str, Any]) -> str:
+    """Return the page that a worker of this thread makes.
+
+    If the worker dies, another one shows every text as it was typed.
+
+    Parameters
+    ----------
+    job : mapping
+        See `grader.reporting.page_jobs.page_job`.
+
+    Raises
+    ------
+    NoPage
+        If that worker could not make a page either.
+    """
+    if not hasattr(_workers, "mine"):
+        _workers.mine = LocalWorkers(PAGE_JOB, 1, SECONDS, attempts=1).__enter__()
+    for plain in (False, True):
+        (done,) = _workers.mine.do([("page", {**job, "plain": plain})])
+        if done.returned is not None:
+            return done.returned
+    raise NoPage(f"the page could not be made: {done.reason}")
+
+
+def close() -> None:
+    """End the worker of this thread."""
+    if hasattr(_workers, "mine"):
+        _workers.mine.__exit__()
+        del _workers.mine
+
+
+class FeedbackInWorker(HTMLExporter):
+    """Makes the pages of ``nbgrader generate_feedback``, each in a worker.
+
+    nbgrader would copy all other files of a graded submission to its feedback. Here only the notes
+    are copied that `nbgrader release_feedback` needs.
+    """
+
+    def __init__(self, config: Config, parent: GenerateFeedback) -> None:
+        super().__init__(config=config, parent=parent)
+
+        def copy_notes_only(assignment: str, student: str) -> None:
+            made = Path(parent._format_dest(assignment, student))
+            made.mkdir(parents=True, exist_ok=True)
+            copy_notes(Path(parent._format_source(assignment, student)), made)
+
+        parent.init_assignment = copy_notes_only
+
+    def from_filename(  # type: ignore[override]  # as HTMLExporter's own
+        self, filename: str, resources: dict[str, Any] | None = None, **options: object
+    ) -> tuple[str, dict[str, Any]]:
+        """Return a graded notebook as a page, and the resources.
+
+        Raises
+        ------
+        grader.submission.Unreadable
+            If it is a link, a device or a pipe, or is too large.
+        NoPage
+            If no page could be made.
+        """
+        notebook = nbformat.reads(load(Path(filename), MAX_BYTES).decode("utf-8"), as_version=4)
+        return self.from_notebook_node(notebook, resources, **options)
+
+    def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: object
+    ) -> tuple[str, dict[str, Any]]:
+        """Return a graded notebook as a page, and the resources.
+
+        Raises
+        ------
+        NoPage
+            If no page could be made.
+        """
+        nb, resources = Exporter.from_notebook_node(self, nb, resources)
+        job = {
+            "kind": "feedback",
+            "notebook": nbformat.writes(nb).encode("utf-8", "replace"),
+            "resources": {"nbgrader": dict(resources["nbgrader"])},
+            "settings": settings_of(self.config),
+        }
+        return page_of(job), resources
+
+    def register_preprocessor(self, preprocessor: object, enabled: bool = False) -> object:
+        """Register nbgrader's `GetGrades`, which reads the gradebook; workers apply the others."""
+        kind = preprocessor if isinstance(preprocessor, (str, type)) else type(preprocessor)
+        if str(getattr(kind, "__name__", kind)).endswith("GetGrades"):
+            return super().register_preprocessor(preprocessor, enabled)
+        return None
+
+
+def use_workers_in_formgrader() -> None:
+    """Make formgrader in this process ask a worker for each page of a submission.
+
+    nbgrader has no setting for this, so the method of its handler is replaced. A course with
+    another exporter, which the same server may open as well, keeps nbgrader's own method.
+    """
+    handlers = sys.modules.get(HANDLERS)
+    if handlers is None or handlers.SubmissionHandler.get is _get:
+        return
+    _get.original = handlers.SubmissionHandler.get  # type: ignore[attr-defined]
+    handlers.SubmissionHandler.get = _get
+
+
+async def _get(handler: SubmissionHandler, submission_id: str) -> None:
+    """Show the page of a submission, as `SubmissionHandler.get` does."""
+    original = _get.original  # type: ignore[attr-defined]
+    config: Config = handler.settings["nbgrader_formgrader"].config
+    if "FeedbackInWorker" not in str(config.GenerateFeedback.get("exporter_class", "")):
+        original(handler, submission_id)
+        return
+    asked = _Asked()
+    own, handler.settings["nbgrader_exporter"] = handler.settings["nbgrader_exporter"], asked
+    try:
+        original(handler, submission_id)  # finds the notebook, and writes nothing if it does
+    finally:
+        handler.settings["nbgrader_exporter"] = own
+    if asked.filename:
+        loop = asyncio.get_running_loop()
+        page = await loop.run_in_executor(_threads, _page_of_submission, asked, config)
+        handler.write(page)
+
+
+class _Asked:
+    """Stands in for the exporter in nbgrader's method, and notes of what it should make a page."""
+
+    filename = ""
+    resources: Mapping[str, Any] = {}
+
+    def from_filename(self, filename: str, resources: Mapping[str, Any]) -> tuple[str, object]:
+        self.filename, self.resources = filename, resources
+        return "", resources
+
+
+def _page_of_submission(asked: _Asked, config: Config) -> str:
+    try:
+        job = {
+            "kind": "formgrader",
+            "notebook": load(Path(asked.filename), MAX_BYTES),
+            "resources": dict(asked.resources),
+            "settings": settings_of(config),
+        }
+        return page_of(job)
+    except GraderError as problem:
+        return (
+            '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>No page</title>'
+            f"</head><body><p>{html.escape(str(problem))}</p></body></html>"
+        )
