@@ -1,7 +1,7 @@
 """Measure what mistakes do to the course's model, and write the committed file.
 
 python -m attn_lib.course.effects.measure            # put every mistake into the trained model
-python -m attn_lib.course.effects.measure --train    # and train with mistakes: a quarter of an hour or more
+python -m attn_lib.course.effects.measure --train    # and train with mistakes: a quarter of an hour
 python -m attn_lib.course.effects.measure --train no-scale hard-attention    # with these alone
 """
 
