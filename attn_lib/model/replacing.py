@@ -7,7 +7,7 @@ and every other step correctly. This puts a mistake into a working model.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,8 +50,7 @@ def replacement(
           ``padding_mask(lengths, n_k)``
 
         It is called for one text at a time, with arrays of shape (n_heads, n, d), and
-        (n_heads, n_q, n_k) for scores; only the masks are made for all texts at once. See also
-        `all_texts`.
+        (n_heads, n_q, n_k) for scores; only the masks are made for all texts at once.
     function : callable
         Called with these arguments, by position.
     backward : callable, optional
@@ -61,9 +60,9 @@ def replacement(
         ``additive_mask`` and ``softmax``. Masks need none. To train with another scale, put
         `scaled_attention` into the parts.
     all_texts : bool
-        Call a function that determines the weights, and its derivative, for all texts of a batch
-        at once, which is faster. Their arrays have an axis for the texts in front, and they have
-        to treat each text by itself.
+        Call the function and its derivative for all texts of a batch at once, which is faster.
+        Their arrays then have an axis for the texts in front, and what they compute for a text
+        must not depend on the others.
 
     Returns
     -------
@@ -72,7 +71,7 @@ def replacement(
     Raises
     ------
     ValueError
-        If there is no such step, or if it accepts no derivative or no `all_texts` but is given it.
+        If there is no such step, or if it accepts no derivative but one is given.
 
     Examples
     --------
@@ -99,14 +98,10 @@ def replacement(
             f"replacement: expected a derivative for one of {', '.join(WEIGHTS)}, got one "
             f"for {step}, which says nothing about the weights."
         )
-    if step not in WEIGHTS and all_texts:
-        raise ValueError(
-            f"replacement: expected all_texts for one of {', '.join(WEIGHTS)}, got it for {step}."
-        )
     if step in WEIGHTS:
         attention = weights_attention(WEIGHTS[step](function), backward, all_texts=all_texts)
         return RIGHT._replace(attention=attention)
-    return RIGHT._replace(attention=_ATTENTIONS[step](function))
+    return RIGHT._replace(attention=_ATTENTIONS[step](function, all_texts))
 
 
 def weights_attention(
@@ -142,7 +137,7 @@ def weights_attention(
     >>> equal.forward(q, k, v, np.array([[[True, True, False]]])).output
     array([[[2.]]])
     """
-    call = _all_texts if all_texts else _each_text
+    call = _caller(all_texts)
 
     def attend(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
         raw = q @ k.swapaxes(-1, -2)  # (n_heads, n_q, n_k)
@@ -174,44 +169,46 @@ def weights_attention(
     return Attention(forward, backward)
 
 
-def _from_attention(function: Function) -> Attention:
-    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
+def _from_attention(function: Function, all_texts: bool) -> Attention:
+    call = _caller(all_texts)
+
+    def last_rows(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         rows = []
         n_past = k.shape[-2] - q.shape[-2]
         for i in range(q.shape[-2]):
             known = n_past + i + 1
-            output = function(q[:, : i + 1], k[:, :known], v[:, :known])
+            output = function(q[..., : i + 1, :], k[..., :known, :], v[..., :known, :])
             rows.append(np.asarray(output)[..., -1, :])
         return (np.stack(rows, axis=-2),)
 
     def forward(q: Array, k: Array, v: Array, mask: Mask) -> Array:
-        return _each_text(of_one_text, q, k, v, _boolean(mask))[0]
+        return call(last_rows, q, k, v, _boolean(mask))[0]
 
     return Attention(forward)
 
 
-def _from_masked_attention(function: Function) -> Attention:
-    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
+def _from_masked_attention(function: Function, all_texts: bool) -> Attention:
+    call = _caller(all_texts)
+
+    def attend(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         return (np.asarray(function(q, k, v, mask)),)
 
     def forward(q: Array, k: Array, v: Array, mask: Mask) -> Array:
-        return _each_text(of_one_text, q, k, v, _boolean(mask))[0]
+        return call(attend, q, k, v, _boolean(mask))[0]
 
     return Attention(forward)
 
 
-def _from_causal_attention(function: Function) -> Attention:
-    return _from_masked_attention(lambda q, k, v, mask: function(q, k, v))
+def _from_causal_attention(function: Function, all_texts: bool) -> Attention:
+    return _from_masked_attention(lambda q, k, v, mask: function(q, k, v), all_texts)
 
 
-def _from_score_matrix(function: Function) -> Attention:
-    return weights_attention(
-        _right_weights, scaled_scores=lambda q, k: function(q, k) * default_scale(q.shape[-1])
-    )
+def _from_score_matrix(function: Function, all_texts: bool) -> Attention:
+    return _from_scaled_scores(lambda q, k: function(q, k) * default_scale(q.shape[-1]), all_texts)
 
 
-def _from_scaled_scores(function: Function) -> Attention:
-    return weights_attention(_right_weights, scaled_scores=function)
+def _from_scaled_scores(function: Function, all_texts: bool) -> Attention:
+    return weights_attention(_right_weights, scaled_scores=function, all_texts=all_texts)
 
 
 #: For each step that determines the weights: how to turn a function for it into the weights.
@@ -272,6 +269,10 @@ def _boolean(mask: Mask) -> Array:
             'models with positions "alibi" attend with the right functions only.'
         )
     return mask
+
+
+def _caller(all_texts: bool) -> Callable[..., Sequence[Array]]:
+    return _all_texts if all_texts else _each_text
 
 
 def _each_text(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> list[Array]:

@@ -162,6 +162,13 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python -m attn_lib.model.train": Tested(
         "tests/attn_lib/model/test_training.py::test_the_command_saves_the_trained_model"
     ),
+    ".venv/bin/python -m attn_lib.course.effects.measure": Tested(
+        "tests/attn_lib/course/test_effects.py::TestFile::test_the_command_measures_again"
+    ),
+    ".venv/bin/python -m attn_lib.course.effects.measure --train": Tested(
+        "tests/attn_lib/course/test_effects.py::TestFile"
+        "::test_the_command_trains_what_is_asked_for_and_keeps_the_rest"
+    ),
     ".venv/bin/python -m attn_lib.model.trials": Tested(
         "tests/attn_lib/model/test_trials.py::test_the_command_runs_every_trial"
     ),

@@ -87,7 +87,9 @@ def _merged_by(function: Function) -> Parts:
 #: For each target that the model computes: how to turn a function for it into parts of the model.
 PLACES: dict[str, Callable[[Function], Parts]] = {
     **{step: partial(replacement, step) for step in STEPS},
-    "attention_formula": partial(replacement, "attention"),
+    # No mistake here mixes texts, so they can be computed at once.
+    "attention": partial(replacement, "attention", all_texts=True),
+    "attention_formula": partial(replacement, "attention", all_texts=True),
     "streaming_attention": _in_blocks,
     "scale_for": lambda function: _with_factor(lambda n_k: function(CONFIG.d_k)),
     "head_scale": lambda function: _with_factor(

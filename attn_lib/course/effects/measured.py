@@ -11,6 +11,8 @@ import json
 import math
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,10 +47,11 @@ def measured() -> Measured:
     >>> measured().inserted["softmax-that-overflows"].accuracy
     {'recall': 1.0, 'agreement': 1.0}
     """
-    return read(PATH)
+    # In Colab attn_lib is imported from its wheel, so the file is inside a zip file.
+    return read(files(__package__) / PATH.name)
 
 
-def read(path: Path) -> Measured:
+def read(path: Path | Traversable) -> Measured:
     """Return the measurements in a file that `write` wrote."""
     entries = json.loads(path.read_text(encoding="utf-8"))
     return Measured(

@@ -205,13 +205,32 @@ def _with_wrong_derivative(mistake: Mistake) -> Parts:
 TRAINABLE: dict[str, Callable[[Mistake], Parts]] = {
     "no-scale": partial(_with_attention, partial(scaled_attention, 1.0)),
     "divide-by-d_k": partial(_with_attention, partial(scaled_attention, 1 / CONFIG.d_k)),
+    "multiply-by-root-d_k": partial(_with_attention, partial(scaled_attention, _ROOT)),
+    "scale-by-number-of-keys": partial(_with_attention, _by_number_of_keys),
+    "scale-after-softmax": partial(
+        _with_weights, _unscaled_softmax_over_root, _of_softmax_over_root
+    ),
+    "keys-times-queries": partial(_with_attention, _keys_as_queries),
+    "cosine-scores": partial(_with_attention, _cosines),
     "no-softmax": partial(_with_weights, _allowed_scores, _of_products),
     "hard-attention": partial(_with_weights, _one_for_the_best, _zero),
     "equal-weights": partial(_with_weights, _equal, _zero),
     "softmax-over-queries": partial(_with_derivative, _of_columns),
+    "softmax-over-everything": partial(_text_by_text, _of_the_whole_array),
+    "exponentials-not-normalised": partial(_with_derivative, _of_exponentials),
     "causal-mask-of-ones": _with_mask,
+    "causal-mask-one-too-far": _with_mask,
+    "causal-mask-without-itself": _with_mask,
+    "mask-not-used": partial(_with_derivative, _of_rows),
+    "mask-inverted": partial(_with_derivative, _of_rows),
     "zero-for-minus-infinity": partial(_with_derivative, _of_allowed_scores),
     "mask-after-softmax": partial(_with_derivative, _of_allowed_weights),
+    "row-sum-missing": _with_wrong_derivative,
+    "row-sum-not-weighted": _with_wrong_derivative,
+    "column-sum-for-row-sum": _with_wrong_derivative,
+    "mean-for-row-sum": _with_wrong_derivative,
+    "weights-not-multiplied": _with_wrong_derivative,
+    "backward-of-a-sigmoid": _with_wrong_derivative,
 }
 
 

@@ -270,6 +270,15 @@ class TestFile:
         monkeypatch.setattr("sys.argv", ["measure", "--to", str(path), "--train", "no-scale"])
         measure.main()
         assert read(path).retrained == {**whole.retrained, "no-scale": other}
+
+    def test_the_command_measures_again(self, monkeypatch, tmp_path):
+        path = tmp_path / "measured.json"
+        write(measured()._replace(inserted={}, provenance={}), path)
+        effect = Effect({"recall": 0.5, "agreement": 0.75}, 3.0)
+        monkeypatch.setattr(measure, "insertion_effect", lambda mistake: effect)
         monkeypatch.setattr("sys.argv", ["measure", "--to", str(path)])
         measure.main()
-        assert list(read(path).retrained) == list(TRAINABLE)
+        again = read(path)
+        assert again.inserted == dict.fromkeys(INSERTED, effect)
+        assert again.retrained.keys() == RETRAINED.keys()
+        assert again.provenance == measure.provenance()

@@ -37,10 +37,11 @@ def test_every_replaceable_step_is_a_target_of_the_course():
     assert set(STEPS) <= set(TARGETS)
 
 
+@pytest.mark.parametrize("all_texts", [False, True])
 @pytest.mark.parametrize("step", STEPS)
-def test_replacing_a_step_by_the_right_function_changes_nothing(step):
+def test_replacing_a_step_by_the_right_function_changes_nothing(step, all_texts):
     model = trained_model().astype(np.float64)
-    parts = replacement(step, TARGETS[step])
+    parts = replacement(step, TARGETS[step], all_texts=all_texts)
     right = forward(model, IDS, LENGTHS)
     replaced = forward(model, IDS, LENGTHS, parts=parts)
     # Padding is not compared, because some steps do not mask it.
@@ -167,8 +168,6 @@ def test_steps_that_cannot_be_replaced_are_rejected():
         replacement("causal_mask", causal_mask, lambda *_: 0)
     with pytest.raises(ValueError, match="got one for attention, which says nothing about"):
         replacement("attention", scaled_dot_product_attention, lambda *_: 0)
-    with pytest.raises(ValueError, match=r"all_texts for one of additive_mask, .* for attention"):
-        replacement("attention", scaled_dot_product_attention, all_texts=True)
     model = initialise(Config(n_words=5, positions="alibi"), seed=0)
     with pytest.raises(ValueError, match='positions "alibi" attend with the right functions only'):
         forward(model, [1, 2], parts=replacement("softmax", softmax))
