@@ -17,6 +17,7 @@ import os
 import re
 import select
 import signal
+import socket
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -153,7 +154,7 @@ def _memory(members: dict[int, list[int]], enough: int) -> int:
     fixed = tables + _THREAD * sum(map(len, folders.values()))
     pages = sum(sizes[b"VmRSS"] + sizes[b"VmSwap"] for _, sizes in living)
     each_mapping = _MAPPING + _CHAIN * len(living)
-    mappings = len(living) * each_mapping * _number_in("/proc/sys/vm/max_map_count")
+    mappings = len(living) * each_mapping * _max_mappings()
     buffers = len(files) * _socket()
     if fixed + pages + buffers + mappings > enough:
         buffers = _buffers(files)
@@ -227,7 +228,10 @@ def _buffers(files: Iterable[str]) -> int:
 @functools.cache
 def _socket() -> int:
     """Return how many bytes a socket may hold: its own messages and those of a closed other end."""
-    return 2 * (_number_in("/proc/sys/net/core/wmem_default") + _PIECE)
+    one, other = socket.socketpair()
+    with one, other:
+        buffer = one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
+    return 2 * (buffer + _PIECE)
 
 
 def _mappings(folders: Iterable[str]) -> int:
@@ -249,8 +253,9 @@ def _mappings(folders: Iterable[str]) -> int:
 
 
 @functools.cache
-def _number_in(path: str) -> int:
-    return int(_read(path))
+def _max_mappings() -> int:
+    """Return how many mappings the kernel allows a process."""
+    return int(_read("/proc/sys/vm/max_map_count"))
 
 
 def _read(path: str) -> bytes:
