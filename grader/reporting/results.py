@@ -63,12 +63,14 @@ class Result:
         if self.reason or self.entry is None:
             return f"failed: {self.reason}"
         state = "to read" if self.entry.to_read else "graded"
+        if self.not_judged:
+            state += " before"
         if self.entry.seconds_late:
             state += f", {span(self.entry.seconds_late)} late"
         if self.missing:
             state += f", without {listed(self.missing)}"
         if self.not_judged:
-            state += f" before; what is there now has no grade: {self.not_judged}"
+            state += f"; what is there now has no grade: {self.not_judged}"
         return state
 
 

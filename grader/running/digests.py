@@ -16,7 +16,7 @@ from grader.sandbox.inside.limits import Limits
 PACKAGES = ("nbgrader", "numpy", "matplotlib", "ipython")
 
 #: The subpackages and modules of grader that take part in judging.
-JUDGING = ("errors", "judging", "sandbox", "submission")
+JUDGING = ("course", "errors", "judging", "sandbox", "submission")
 
 
 def digest(pieces: Iterable[str | bytes]) -> str:
