@@ -18,6 +18,7 @@ from grader.reporting.feedback_page import FeedbackExporter, feedback_exporter, 
 from grader.reporting.rendering import Rendering
 from grader.reporting.results import Result
 from grader.running.local_workers import LocalWorkers
+from grader.submission.locating import MAX_BYTES
 from tests.grader.corpus.texts import FITTED, TOO_MUCH, many
 from tests.grader.reporting.test_feedback import ASSIGNMENT, PNG, job, text_of
 
@@ -86,6 +87,13 @@ def test_the_process_stays_within_its_limits_for_all_of_them_together():
     assert empty["mib"] + rendering.MIB < 400
     assert rendering.SECONDS_OF_A_PAGE < rendering.SECONDS_TO_LIVE <= 20
     assert rendering.SECONDS < rendering.SECONDS_OF_A_PAGE
+
+
+def test_the_guide_states_the_limits(root):
+    guide = (root / "book" / "instructor-guide.md").read_text(encoding="utf-8")
+    assert f"may take {rendering.SECONDS:g} seconds of processor time" in guide
+    assert f"a page {rendering.MIB} MiB of memory" in guide
+    assert f"a file of more than {MAX_BYTES // 2**20} MiB is refused" in guide
 
 
 def test_when_the_time_of_a_page_is_used_up_texts_are_typed_at_once(monkeypatch):
