@@ -6,6 +6,7 @@ A function imports what it needs when it is called, so that ``--help`` answers a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import sys
 from collections.abc import Callable, Sequence
@@ -109,27 +110,31 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     """
     if not options.submitted.is_dir():
         raise NothingSubmitted(f"expected a folder of submissions, found no {options.submitted}.")
-    if not options.scheduler:
-        _prepare_workers()
-    from grader.running import cluster_workers, local_workers, pipeline
+    with contextlib.ExitStack() as stack:
+        control = None
+        if not options.scheduler:
+            from grader.running import early_start
 
-    run = pipeline.Run(
-        options.assignment,
-        options.submitted,
-        options.into,
-        student=options.student,
-        force=options.force,
-        db_url=gradebook_address(options),
-        isolation=options.isolation,
-    )
-    workers: pipeline.Workers
-    if options.scheduler:
-        workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
-    else:
-        workers = pipeline.local_workers(run, options.workers)
-    if not run.students():
-        raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
-    return _grade_run(run, workers, everything)
+            control = stack.enter_context(early_start.start_early(options.isolation))
+        from grader.running import cluster_workers, local_workers, pipeline
+
+        run = pipeline.Run(
+            options.assignment,
+            options.submitted,
+            options.into,
+            student=options.student,
+            force=options.force,
+            db_url=gradebook_address(options),
+            isolation=options.isolation,
+        )
+        if not run.students():
+            raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
+        workers: pipeline.Workers
+        if options.scheduler:
+            workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
+        else:
+            workers = pipeline.local_workers(run, options.workers, control=control)
+        return _grade_run(run, workers, everything)
 
 
 def _grade_run(run: Run, workers: Workers, everything: bool) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from grader.course import graded_cells
 from grader.reporting.export import write_csv
 from grader.reporting.results import Result, results
 from grader.running.pipeline import Run, Workers, autograde, local_workers
+from grader.sandbox import launching
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,11 @@ def grade(
     # Imported here because it is slow to import and only this command needs it.
     from grader.reporting.feedback import write_feedback
 
-    students = autograde(run, workers or local_workers(run), progress)
+    with ExitStack() as stack:
+        if workers is None:
+            shared = launching.shared(run.limits, run.isolation)
+            workers = local_workers(run, control=stack.enter_context(shared))
+        students = autograde(run, workers, progress)
     found = results(run.db_url, run.into, run.assignment, students)
     without = write_feedback(run.assignment, run.into, found, progress=progress)
     everyone = results(run.db_url, run.into, run.assignment)

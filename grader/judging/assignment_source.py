@@ -47,7 +47,8 @@ def read_source(data: bytes) -> Source:
     data : bytes
         The file in solutions/.
     """
-    notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+    # Not validated as by nbformat.reads, which compiles a schema in each process that calls it.
+    notebook = nbformat.convert(nbformat.reader.reads(data.decode("utf-8")), 4)
     names = {
         name
         for cell in notebook.cells

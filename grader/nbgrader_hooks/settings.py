@@ -7,6 +7,7 @@ from dataclasses import fields
 from traitlets import Enum, Float, Integer
 from traitlets.config import Configurable
 
+from grader.course import configuration
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 
 _DEFAULT = Limits()
@@ -56,3 +57,8 @@ class Grading(Configurable):
     def limits(self) -> Limits:
         """The limits in the form that judging takes."""
         return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+
+
+def configured() -> Grading:
+    """Return the options as nbgrader_config.py sets them."""
+    return Grading(config=configuration())

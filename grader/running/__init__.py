@@ -3,6 +3,7 @@
 Other rooms use:
 
 - `pipeline`: one run over the submissions to an assignment.
+- `early_start`: what a command starts before its own imports.
 - `jobs`: what a worker does with one submission.
 - `local_workers`: worker processes on this machine.
 - `cluster_workers`: workers of a Dask cluster.

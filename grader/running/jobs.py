@@ -1,6 +1,6 @@
 """What a worker does with one submission: it takes a plain dict and returns a verdict as bytes.
 
-A worker is a process on this machine or on a cluster. It keeps one warm sandbox, and needs neither
+A worker is a process on this machine or on a cluster. It keeps one sandbox, and needs neither
 the gradebook nor a shared disk.
 """
 
@@ -16,7 +16,7 @@ from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import SandboxUnavailable
-from grader.sandbox.warm_sandboxes import close_sandbox, warm_sandbox
+from grader.sandbox.warm_sandboxes import adopt, close_sandbox, warm_sandbox
 
 # Test cells use the stdout and environment of this process, so only one may be executed at a time.
 _one_at_a_time = threading.Lock()
@@ -74,20 +74,25 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
 
 
 def warm_up(settings: Mapping[str, Any]) -> None:
-    """Start the sandbox that the first job will need.
+    """Prepare the sandbox that the first job will need.
 
     Parameters
     ----------
     settings : mapping
-        ``limits`` and ``isolation``, as in a job.
+        ``limits`` and ``isolation``, as in a job. ``control``: the connection to a warm process
+        that workers share, or None to start one.
 
     Raises
     ------
     grader.sandbox.sandbox.SandboxUnavailable
         If no sandbox can be started here.
     """
+    limits, isolation = Limits(**settings["limits"]), settings["isolation"]
     with _one_at_a_time:
-        warm_sandbox(Limits(**settings["limits"]), settings["isolation"])
+        if settings["control"] is None:
+            warm_sandbox(limits, isolation)
+        else:
+            adopt(limits, isolation, settings["control"])
 
 
 def _course_fault(assignment: str, problem: CourseError) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -99,12 +100,12 @@ class Run:
     student: str = "*"
     force: bool = False
     db_url: str = ""
-    limits: Limits = field(default_factory=lambda: _grading().limits)
+    limits: Limits = field(default_factory=lambda: settings.configured().limits)
     isolation: str = ""
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.isolation = self.isolation or _grading().isolation
+        self.isolation = self.isolation or settings.configured().isolation
         self.submitted, self.into = self.submitted.resolve(), self.into.resolve()
         self.db_url = self.db_url or reading.sqlite_url(self.into)
 
@@ -162,11 +163,12 @@ def _holds(folder: Path, assignment: str) -> bool:
     return True
 
 
-def _grading() -> settings.Grading:
-    return settings.Grading(config=configuration())
-
-
-def local_workers(run: Run, number: int | None = None, function: str = JUDGE_JOB) -> LocalWorkers:
+def local_workers(
+    run: Run,
+    number: int | None = None,
+    function: str = JUDGE_JOB,
+    control: socket.socket | None = None,
+) -> LocalWorkers:
     """Return workers on this machine for a run.
 
     Parameters
@@ -176,8 +178,11 @@ def local_workers(run: Run, number: int | None = None, function: str = JUDGE_JOB
         The number of processes. Default: one for each core.
     function : str
         ``module:name`` of the function that judges.
+    control : socket, optional
+        The connection to a warm process that they share; see `grader.sandbox.launching.shared`.
+        Default: each worker starts one.
     """
-    warm = {"limits": asdict(run.limits), "isolation": run.isolation}
+    warm = {"limits": asdict(run.limits), "isolation": run.isolation, "control": control}
     return LocalWorkers(
         function, number, run.seconds, (WARM_UP, warm) if function == JUDGE_JOB else None
     )

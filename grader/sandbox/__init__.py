@@ -6,6 +6,7 @@ Other rooms use:
 
 - `warm_sandboxes`: the sandboxes that a process keeps.
 - `sandbox`: one sandbox, and the sessions that it opens.
+- `launching`: starts the warm process.
 - `session`: one submission's process.
 - `doctor`: checks whether the sandbox works on this machine.
 - `inside`: the grader's code that runs behind the wall, the limits, and how values cross.

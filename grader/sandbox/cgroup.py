@@ -21,13 +21,14 @@ from grader.sandbox.inside.limits import Limits
 
 _NAME = "attention-grader-"
 _MIB = 2**20
-#: For the warm process, and what the kernel counts that the watchdog does not, in MiB.
+#: For the memory of the warm process that a fork changes, and for what the kernel counts that the
+#: watchdog does not, in MiB.
 _EXTRA_MIB = 256
 _SECONDS_TO_EMPTY = 5
 
 
 class Cgroup:
-    """A cgroup for one sandbox, with all its processes.
+    """A cgroup for the submissions of one sandbox, one after the other, with all their processes.
 
     Parameters
     ----------
@@ -56,14 +57,15 @@ class Cgroup:
             self.remove()
             raise
 
-    def command(self) -> list[str]:
-        """Return what to put before a command, so that it is executed in this cgroup."""
-        enter = 'echo 0 > "$0"; exec "$@"'
-        return ["/bin/sh", "-c", enter, str(self.folder / "cgroup.procs")]
+    def add(self, pid: int) -> None:
+        """Move a process here; all that it starts from now on is here too.
 
-    def is_entered(self) -> bool:
-        """Say whether any process is in this cgroup."""
-        return bool(self._read("cgroup.procs").strip())
+        Raises
+        ------
+        OSError
+            If the kernel refuses it.
+        """
+        self._set("cgroup.procs", pid)
 
     def ended(self) -> int:
         """Return how many processes the kernel has ended because memory was used up."""

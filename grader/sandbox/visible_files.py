@@ -16,15 +16,25 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-import attn_lib
 from grader.course import private_folders
 from grader.sandbox.shared_objects import shared_objects
 
 SANDBOX = Path(__file__).resolve().parent
 GRADER = SANDBOX.parent
 COURSE = GRADER.parent
+
+
+def _folder_of(package: str) -> Path:
+    """Return the folder of a package without importing it, which may take long."""
+    spec = find_spec(package)
+    assert spec is not None, f"{package} is installed with the grader"
+    return Path(str(spec.origin)).resolve().parent
+
+
+ATTN_LIB = _folder_of("attn_lib")
 
 #: The part of the grader that is visible inside: one folder, and what importing it needs.
 INSIDE = [GRADER / "__init__.py", SANDBOX / "__init__.py", SANDBOX / "inside"]
@@ -63,7 +73,7 @@ def visible_files() -> Visible:
     ]
     modules = [folder for folder in folders if folder.name in ("lib-dynload", *_PACKAGES)]
     libraries = shared_objects(interpreter(), modules, programs)
-    listed = {*folders, *INSIDE, Path(attn_lib.__file__).resolve().parent, *map(Path, _DATA)}
+    listed = {*folders, *INSIDE, ATTN_LIB, *map(Path, _DATA)}
     listed |= {Path(interpreter())}
     # The loader goes through links in the names of folders, and these links are not made inside.
     listed |= {Path(os.path.realpath(path.parent)) / path.name for path in [*libraries, *programs]}
@@ -88,7 +98,7 @@ def packages() -> list[Path]:
 
 def import_path() -> list[str]:
     """Return the folders that the warm process may import from."""
-    own = [COURSE, Path(attn_lib.__file__).resolve().parent.parent]
+    own = [COURSE, ATTN_LIB.parent]
     return [str(folder) for folder in [*packages(), *own]]
 
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import socket
 
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
-from grader.sandbox.visible_files import visible_files
 
 _sandboxes: dict[tuple[Limits, str], Sandbox] = {}
-
-
-def prepare() -> None:
-    """Find out what all sandboxes need; processes that are forked from this one know it then."""
-    visible_files()
 
 
 def warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
@@ -24,6 +19,12 @@ def warm_sandbox(limits: Limits, isolation: str) -> Sandbox:
         sandbox.__enter__()
         _sandboxes[key] = sandbox
     return _sandboxes[key]
+
+
+def adopt(limits: Limits, isolation: str, control: socket.socket) -> None:
+    """Use a warm process that another process has started; see `Sandbox`."""
+    close_sandbox(limits, isolation)
+    _sandboxes[limits, isolation] = Sandbox(limits, isolation, control)
 
 
 def close_sandbox(limits: Limits, isolation: str) -> None:

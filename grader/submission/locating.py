@@ -98,9 +98,8 @@ def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
             raise Unreadable(
                 f"{path.name!r} is a hard link to a file of another user: expected the file itself"
             )
-        data = file.read(max_bytes + 1)
-    check_size(len(data), max_bytes)
-    return data
+        check_size(found.st_size, max_bytes)
+        return file.read(found.st_size)
 
 
 def is_foreign(file: os.stat_result, folder: os.stat_result) -> bool:

@@ -120,8 +120,7 @@ GROUND_UP = {
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
-        *("grader.sandbox.inside", "attn_lib", "attn_lib.course", "grader.course"),
-        "grader.errors",
+        *("grader.sandbox.inside", "attn_lib.course", "grader.course", "grader.errors"),
     },
     "grader.submission": {"grader.errors"},
     "grader.judging": {

@@ -1,14 +1,17 @@
 """The warm process: it imports once, and forks a runner for each submission.
 
-It never reads learner code, and knows no more than its settings. When asked over its control
-socket, it makes a connection, sends the judge one end and forks a runner for the other. A fork that
-cannot be isolated executes nothing and sends the error. When the judge closes the control socket,
-this process ends, and with it all its forks.
+It never reads learner code, and knows no more than its settings. A request over its control socket
+brings a socket for the answer and says which cores a submission may use. This process makes a
+connection, sends the judge one end and forks a runner for the other. A fork that cannot be isolated
+executes nothing and sends the error. When all judges have closed the control socket, this process
+ends, and with it all its forks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import json
 import os
 import random
 import selectors
@@ -27,6 +30,8 @@ from grader.sandbox.inside.runner import serve
 from grader.sandbox.inside.shell import Shell
 from grader.sandbox.inside.wire import pack
 
+_MAX_REQUEST = 2**16  # bytes: the numbers of some ten thousand cores
+
 
 def main(control: int, settings: dict[str, Any]) -> NoReturn:
     """Send "ready", fork on request until the other end closes, and end this process."""
@@ -42,15 +47,33 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
-            if not judge.recv(1):
+            cores, descriptors, *_ = socket.recv_fds(judge, _MAX_REQUEST, 1)
+            if not cores:
                 os._exit(0)  # without cleaning up: there is nothing to clean, and the judge waits
-            theirs, connection = socket.socketpair()
-            theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
-            socket.send_fds(judge, [b"+"], [theirs.fileno()])
-            theirs.close()
+            connection = _connect(socket.socket(fileno=descriptors[0]))
             if os.fork() == 0:
+                _use_only(cores)
                 _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
             connection.close()
+
+
+def _connect(answer: socket.socket) -> socket.socket:
+    """Make a connection, send the judge one end in the answer, and return the other end.
+
+    Of several judges, each gets the end that it asked for. One that has ended gets none; then the
+    runner ends, too.
+    """
+    theirs, ours = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    with answer, theirs, contextlib.suppress(OSError):
+        socket.send_fds(answer, [b"+"], [theirs.fileno()])
+    return ours
+
+
+def _use_only(cores: bytes) -> None:
+    """Leave the other cores to the submissions of other workers; learner code cannot undo it."""
+    with contextlib.suppress(OSError):  # a core may have been taken away in the meantime
+        os.sched_setaffinity(0, json.loads(cores))
 
 
 def _become_runner(

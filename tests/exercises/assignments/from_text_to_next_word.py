@@ -13,7 +13,7 @@ CALLS_OF_WRITE = """
 def calls_of_write(ids, n_words):
     given.calls.clear()
     write(ids, n_words)
-    return given.calls.copy()
+    return [*given.calls]
 """
 
 LOOPS = {

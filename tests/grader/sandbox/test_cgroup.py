@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from itertools import chain, repeat
 from pathlib import Path
 
@@ -88,10 +87,8 @@ def test_limits_are_written_as_the_kernel_reads_them(tmp_path, monkeypatch):
     assert (cgroup.folder / "memory.max").read_text() == str((300 + 20 + 256) * 2**20)
     assert (cgroup.folder / "memory.swap.max").read_text() == "0"
     assert (cgroup.folder / "pids.max").read_text() == "26"
-    assert not cgroup.is_entered()
-    command = [*cgroup.command(), "echo", "a b"]
-    assert subprocess.run(command, capture_output=True, text=True).stdout == "a b\n"
-    assert cgroup.is_entered()
+    cgroup.add(4711)
+    assert (cgroup.folder / "cgroup.procs").read_text() == "4711"
     assert cgroup.ended() == 0
     (cgroup.folder / "memory.events").write_text("low 0\noom 4\noom_kill 3\noom_group_kill 1\n")
     assert cgroup.ended() == 3
@@ -110,6 +107,7 @@ def test_the_kernels_limit_is_given_as_the_reason(monkeypatch):
     with Sandbox(LIMITS) as sandbox:  # it cannot be made there, so there is none
         assert sandbox._cgroup is None
         monkeypatch.setattr(Cgroup, "ended", lambda _: next(ended))
+        monkeypatch.setattr(Cgroup, "add", lambda *_: None)
         sandbox._cgroup = Cgroup.__new__(Cgroup)
         sandbox._cgroup.folder = Path("/nowhere/cgroup")  # nothing to remove there
         with (

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from grader.sandbox import bubblewrap
-from grader.sandbox.inside.limits import NONE
+from grader.sandbox import bubblewrap, launching
+from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
 from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
 
@@ -20,14 +20,41 @@ def test_a_warm_process_that_ended_is_started_again(isolation):
     need_bubblewrap()
     with Sandbox(LIMITS, isolation) as sandbox:
         lost = sandbox.session()
-        sandbox._process.kill()
-        sandbox._process.wait()
+        sandbox._process._process.kill()
+        sandbox._process._process.wait()
         with sandbox.session() as session:
             assert session.execute("a", "1").outcome == "ok"
         if isolation == "bubblewrap":
             with pytest.raises(SessionDied, match="its process ended"):
                 lost.value("x")
         lost.kill()
+
+
+def test_workers_share_a_warm_process_until_it_ends():
+    need_bubblewrap()
+    alone = "import os\nseen = os.path.exists('mine')\nopen('mine', 'w').close()"
+    with launching.shared(LIMITS, BUBBLEWRAP) as control:
+        sandboxes = [Sandbox(LIMITS, BUBBLEWRAP, control.dup()) for _ in range(2)]
+        sessions = [sandbox.session() for sandbox in sandboxes]
+        assert [session.execute("a", alone).outcome for session in sessions] == ["ok", "ok"]
+        assert [session.value("seen") for session in sessions] == [False, False]
+        assert [sandbox._process for sandbox in sandboxes] == [None, None]
+    for session in sessions:
+        session.kill()
+    with sandboxes[0] as sandbox, sandbox.session() as another:
+        assert another.execute("b", "1").outcome == "ok"
+        assert sandbox._process is not None
+    sandboxes[1].close()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="cores cannot be chosen here")
+def test_a_session_stays_on_the_cores_of_its_worker(sandbox, monkeypatch):
+    first = min(os.sched_getaffinity(0))
+    code = "import os\ncores = sorted(os.sched_getaffinity(0))\nos.sched_setaffinity(0, range(64))"
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {first})
+    with sandbox.session() as session:
+        assert session.execute("a", code).outcome == "error"
+        assert session.value("cores") == [first]
 
 
 def test_if_the_grader_is_killed_all_its_processes_end(tmp_path):
@@ -58,6 +85,12 @@ def test_without_bubblewrap_the_error_says_how_to_get_it(monkeypatch):
     with pytest.raises(SandboxUnavailable, match="apt-get install bubblewrap"):
         Sandbox(LIMITS).session()
     assert Sandbox(LIMITS, NONE).isolation == NONE
+
+
+def test_if_no_warm_process_can_be_shared_none_is_given(monkeypatch):
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: None)
+    with launching.shared(LIMITS, BUBBLEWRAP) as control:
+        assert control is None
 
 
 def test_the_message_of_a_broken_bubblewrap_is_quoted(monkeypatch):
