@@ -35,6 +35,9 @@ c.NbGraderAPI.timezone = "UTC"
 # your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
+# `nbgrader collect` copies ordinary files only: it does not follow links that learners put into the
+# exchange.
+c.ExchangeFactory.collect = "grader.nbgrader_hooks.exchange.CollectFiles"
 # Lets `nbgrader zip_collect` unpack archives member by member, so that a damaged or malicious one
 # costs nobody else's work, and understand the file names that Moodle and Canvas make.
 c.ZipCollectApp.extractor_plugin = "grader.nbgrader_hooks.extracting.ArchiveExtractor"
@@ -65,12 +68,13 @@ c.HTMLExporter.extra_template_basedirs = [
     str(root / "grader" / "reporting" / "templates"),
     str(formgrader / "templates"),
 ]
-# In a Jupyter server, where formgrader reads this file, workers make the pages of submissions.
+# In a Jupyter server, where formgrader reads this file, workers make the pages of submissions, and
+# no learner's nbgrader_config.py is executed.
 servers = sys.modules.get("jupyter_server.serverapp")
 if servers and servers.ServerApp.initialized():
-    from grader.reporting.nbgrader_pages import use_workers_in_formgrader
+    from grader.reporting.nbgrader_pages import protect_formgrader
 
-    use_workers_in_formgrader()
+    protect_formgrader()
 
 # Submissions are read and repaired first, as `python -m grader` does it: links are not followed.
 # Then learners' code is executed in a sandbox and the tests outside it. This replaces `Execute`,

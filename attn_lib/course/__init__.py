@@ -4,5 +4,6 @@
 - ``mistakes``: the catalogue of wrong ways to compute it.
 - ``checks``: what the exercises' test cells call.
 - ``personal``: numbers of a learner's own.
+- ``effects``: what mistakes do to the trained model, measured.
 - ``museum``: how the book shows a mistake.
 """

@@ -12,7 +12,7 @@ import ast
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks import Checks
 from attn_lib.course.checks.comparison import form_problem, shape_text, tolerance_for
+from attn_lib.course.effects import insertion_in_words, retraining_in_words
 from attn_lib.course.mistakes import Mistake, catalogue
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
@@ -157,6 +158,7 @@ class Room:
                 f"```python\n{shown.code()}\n```",
                 _picture(shown),
                 f"Caught by {LOOKS_AT[shown.kind]}. `{call}`{which}: {finding}",
+                *_effects(shown.mistake.id),
                 f"Explained in []({page}.md#{anchor}).",
             ]
         return "\n\n".join(blocks)
@@ -166,6 +168,14 @@ class Room:
         if self.exhibits[0].right.ndim == 0:
             return list(range(len(EXAMPLES[self.target])))
         return sorted({shown.example for shown in self.exhibits})
+
+
+def _effects(id: str) -> Iterator[str]:
+    """Yield what the mistake does to a trained model and to training, if that was measured."""
+    if words := insertion_in_words(id):
+        yield f"[In the trained model](museum-trained-model.md): {words}"
+    if words := retraining_in_words(id):
+        yield f"[Trained with it](museum-trained-model.md#trained-with-the-mistake): {words}"
 
 
 def _answer(function: Callable[..., Any], arguments: Sequence[Any]) -> NDArray[Any] | None:

@@ -25,7 +25,7 @@ from attn_lib.model.language import (
     recall_sentence,
 )
 from attn_lib.model.layers import feed_forward, layer_norm
-from attn_lib.model.measures import CHANCE, accuracy, answer_logits
+from attn_lib.model.measures import CHANCE, accuracy, answer_logits, shares_right
 from attn_lib.model.parts import RIGHT, Attention, Parts, scaled_attention
 from attn_lib.model.positions import alibi_bias, rotate, sinusoidal
 from attn_lib.model.replacing import STEPS, replacement, softmax_vjp, weights_attention
@@ -90,6 +90,7 @@ __all__ = [
     "rotate",
     "save",
     "scaled_attention",
+    "shares_right",
     "sinusoidal",
     "softmax_vjp",
     "train_model",

@@ -64,7 +64,27 @@ def accuracy(
     >>> accuracy(trained_model(), sentences)
     {'recall': 1.0, 'agreement': 1.0}
     """
-    logits = answer_logits(model, sentences, parts=parts, reading=reading)
+    return shares_right(answer_logits(model, sentences, parts=parts, reading=reading), sentences)
+
+
+def shares_right(logits: Array, sentences: Sequence[Sentence]) -> dict[Skill, float]:
+    """Return the share of right answers for each skill; see `accuracy`.
+
+    Parameters
+    ----------
+    logits : ndarray, shape (answers, n_words)
+        What `answer_logits` returned for these sentences.
+    sentences : sequence of Sentence
+
+    Returns
+    -------
+    dict of str to float
+
+    Raises
+    ------
+    ValueError
+        If there is not one row of logits for each answer.
+    """
     right: dict[Skill, list[bool]] = {}
     answers = [(s, answer) for s in sentences for answer in s.answers]
     for (sentence, answer), row in zip(answers, logits, strict=True):

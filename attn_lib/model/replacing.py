@@ -19,11 +19,19 @@ from attn_lib.model.parts import RIGHT, Attention, Mask, Parts
 from attn_lib.softmax import softmax, softmax_backward
 
 Function = Callable[..., Any]
+#: Takes scaled scores and a boolean mask; returns the weights.
+WeightsOf = Callable[[Array, Array], Array]
 #: Takes the gradient at the weights, scaled scores, mask and weights; returns that at the scores.
 WeightsBackward = Callable[[Array, Array, Array, Array], Array]
 
 
-def replacement(step: str, function: Function, backward: WeightsBackward | None = None) -> Parts:
+def replacement(
+    step: str,
+    function: Function,
+    backward: WeightsBackward | None = None,
+    *,
+    all_texts: bool = False,
+) -> Parts:
     """Return the parts of a model in which `function` computes one step of attention.
 
     Parameters
@@ -42,7 +50,8 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
           ``padding_mask(lengths, n_k)``
 
         It is called for one text at a time, with arrays of shape (n_heads, n, d), and
-        (n_heads, n_q, n_k) for scores; only the masks are made for all texts at once.
+        (n_heads, n_q, n_k) for scores; only the masks are made for all texts at once. See also
+        `all_texts`.
     function : callable
         Called with these arguments, by position.
     backward : callable, optional
@@ -51,6 +60,10 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
         the scaled scores. It can be given for ``masked_scores``, ``masked_softmax``,
         ``additive_mask`` and ``softmax``. Masks need none. To train with another scale, put
         `scaled_attention` into the parts.
+    all_texts : bool
+        Call a function that determines the weights, and its derivative, for all texts of a batch
+        at once, which is faster. Their arrays have an axis for the texts in front, and they have
+        to treat each text by itself.
 
     Returns
     -------
@@ -59,7 +72,7 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
     Raises
     ------
     ValueError
-        If there is no such step, or if it accepts no derivative but one is given.
+        If there is no such step, or if it accepts no derivative or no `all_texts` but is given it.
 
     Examples
     --------
@@ -86,13 +99,22 @@ def replacement(step: str, function: Function, backward: WeightsBackward | None 
             f"replacement: expected a derivative for one of {', '.join(WEIGHTS)}, got one "
             f"for {step}, which says nothing about the weights."
         )
-    return RIGHT._replace(attention=_ATTENTIONS[step](function, backward))
+    if step not in WEIGHTS and all_texts:
+        raise ValueError(
+            f"replacement: expected all_texts for one of {', '.join(WEIGHTS)}, got it for {step}."
+        )
+    if step in WEIGHTS:
+        attention = weights_attention(WEIGHTS[step](function), backward, all_texts=all_texts)
+        return RIGHT._replace(attention=attention)
+    return RIGHT._replace(attention=_ATTENTIONS[step](function))
 
 
 def weights_attention(
-    weights_of: Callable[[Array, Array], Array],
+    weights_of: WeightsOf,
     weights_backward: WeightsBackward | None = None,
     scaled_scores: Callable[[Array, Array], Array] | None = None,
+    *,
+    all_texts: bool = False,
 ) -> Attention:
     """Return an attention whose weights are computed by a function.
 
@@ -106,6 +128,8 @@ def weights_attention(
     scaled_scores : callable, optional
         Takes q and k, returns the scores. Default: the right function. A model can be trained
         only with the default.
+    all_texts : bool
+        As `replacement` takes it.
 
     Returns
     -------
@@ -118,8 +142,9 @@ def weights_attention(
     >>> equal.forward(q, k, v, np.array([[[True, True, False]]])).output
     array([[[2.]]])
     """
+    call = _all_texts if all_texts else _each_text
 
-    def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
+    def attend(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
         raw = q @ k.swapaxes(-1, -2)  # (n_heads, n_q, n_k)
         scaled = _scaled(q, k) if scaled_scores is None else scaled_scores(q, k)
         mask = np.broadcast_to(mask, scaled.shape)
@@ -127,14 +152,12 @@ def weights_attention(
         return AttentionTrace(raw, scaled, np.where(mask, scaled, -np.inf), weights, weights @ v)
 
     def forward(q: Array, k: Array, v: Array, mask: Mask) -> AttentionTrace:
-        return AttentionTrace(*_each_text(of_one_text, q, k, v, _boolean(mask)))
+        return AttentionTrace(*call(attend, q, k, v, _boolean(mask)))
 
     if weights_backward is None or scaled_scores is not None:
         return Attention(forward)
 
-    def back_through_one_text(
-        grad: Array, q: Array, k: Array, v: Array, mask: Mask
-    ) -> tuple[Array, Array, Array]:
+    def back(grad: Array, q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array, Array, Array]:
         scaled = _scaled(q, k)
         mask = np.broadcast_to(mask, scaled.shape)
         weights = weights_of(scaled, mask)
@@ -145,13 +168,13 @@ def weights_attention(
     def backward(
         grad: Array, q: Array, k: Array, v: Array, mask: Mask
     ) -> tuple[Array, Array, Array]:
-        d_q, d_k, d_v = _each_text(back_through_one_text, grad, q, k, v, _boolean(mask))
+        d_q, d_k, d_v = call(back, grad, q, k, v, _boolean(mask))
         return d_q, d_k, d_v
 
     return Attention(forward, backward)
 
 
-def _from_attention(function: Function, _: WeightsBackward | None) -> Attention:
+def _from_attention(function: Function) -> Attention:
     def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         rows = []
         n_past = k.shape[-2] - q.shape[-2]
@@ -167,7 +190,7 @@ def _from_attention(function: Function, _: WeightsBackward | None) -> Attention:
     return Attention(forward)
 
 
-def _from_masked_attention(function: Function, _: WeightsBackward | None) -> Attention:
+def _from_masked_attention(function: Function) -> Attention:
     def of_one_text(q: Array, k: Array, v: Array, mask: Mask) -> tuple[Array]:
         return (np.asarray(function(q, k, v, mask)),)
 
@@ -177,56 +200,37 @@ def _from_masked_attention(function: Function, _: WeightsBackward | None) -> Att
     return Attention(forward)
 
 
-def _from_causal_attention(function: Function, _: WeightsBackward | None) -> Attention:
-    return _from_masked_attention(lambda q, k, v, mask: function(q, k, v), None)
+def _from_causal_attention(function: Function) -> Attention:
+    return _from_masked_attention(lambda q, k, v, mask: function(q, k, v))
 
 
-def _from_score_matrix(function: Function, _: WeightsBackward | None) -> Attention:
+def _from_score_matrix(function: Function) -> Attention:
     return weights_attention(
         _right_weights, scaled_scores=lambda q, k: function(q, k) * default_scale(q.shape[-1])
     )
 
 
-def _from_scaled_scores(function: Function, _: WeightsBackward | None) -> Attention:
+def _from_scaled_scores(function: Function) -> Attention:
     return weights_attention(_right_weights, scaled_scores=function)
 
 
-def _from_additive_mask(function: Function, backward: WeightsBackward | None) -> Attention:
-    return weights_attention(lambda scores, mask: softmax(scores + function(mask)), backward)
-
-
-def _from_masked_scores(function: Function, backward: WeightsBackward | None) -> Attention:
-    return weights_attention(lambda scores, mask: softmax(function(scores, mask)), backward)
-
-
-def _from_masked_softmax(function: Function, backward: WeightsBackward | None) -> Attention:
-    return weights_attention(function, backward)
-
-
-def _from_softmax(function: Function, backward: WeightsBackward | None) -> Attention:
-    return weights_attention(
-        lambda scores, mask: function(np.where(mask, scores, -np.inf)), backward
-    )
-
-
-#: For each step that determines the weights: how to turn a function for it into an attention.
-WEIGHTS: dict[str, Callable[[Function, WeightsBackward | None], Attention]] = {
-    "additive_mask": _from_additive_mask,
-    "masked_scores": _from_masked_scores,
-    "masked_softmax": _from_masked_softmax,
-    "softmax": _from_softmax,
+#: For each step that determines the weights: how to turn a function for it into the weights.
+WEIGHTS: dict[str, Callable[[Function], WeightsOf]] = {
+    "additive_mask": lambda function: lambda scores, mask: softmax(scores + function(mask)),
+    "masked_scores": lambda function: lambda scores, mask: softmax(function(scores, mask)),
+    "masked_softmax": lambda function: function,
+    "softmax": lambda function: lambda scores, mask: function(np.where(mask, scores, -np.inf)),
 }
 _MASKS = ("causal_mask", "cached_causal_mask", "padding_mask")
 _ATTENTIONS = {
     "attention": _from_attention,
     "score_matrix": _from_score_matrix,
     "scaled_scores": _from_scaled_scores,
-    **WEIGHTS,
     "masked_attention": _from_masked_attention,
     "causal_attention": _from_causal_attention,
 }
 #: The steps that `replacement` can replace.
-STEPS = (*_ATTENTIONS, *_MASKS)
+STEPS = (*_ATTENTIONS, *WEIGHTS, *_MASKS)
 
 
 def softmax_vjp(d_weights: Array, weights: Array, axis: int = -1) -> Array:
@@ -276,3 +280,8 @@ def _each_text(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> li
     spread = [np.broadcast_to(a, batch + a.shape[-3:]) for a in arrays]
     results = [function(*(a[index] for a in spread)) for index in np.ndindex(batch)]
     return [np.stack(r).reshape(batch + r[0].shape) for r in zip(*results, strict=True)]
+
+
+def _all_texts(function: Callable[..., tuple[Array, ...]], *arrays: Array) -> tuple[Array, ...]:
+    """Call a function once for all texts of a batch, as `_each_text` does for each."""
+    return function(*arrays)

@@ -95,6 +95,7 @@ def train_model(
     weight_of_others: float = WEIGHT_OF_OTHERS,
     parts: Parts = RIGHT,
     watch: Callable[[int, Transformer], None] | None = None,
+    stop_after: int | None = None,
 ) -> Training:
     """Return the model after training on batches of newly drawn sentences.
 
@@ -117,6 +118,9 @@ def train_model(
         What to attend with.
     watch : callable, optional
         Called with the number of steps taken and the model, before each step and at the end.
+    stop_after : int, optional
+        Take only so many of the steps. Default: all. The learning rate is that of a training of
+        `steps`, so these are its first steps.
 
     Returns
     -------
@@ -144,8 +148,8 @@ def train_model(
         raise ValueError(f"train_model: expected a positive rate, got {rate}.")
     rng = np.random.default_rng(seed)
     adam = Adam()
-    losses = []
-    for step in range(steps):
+    losses: list[float] = []
+    for step in range(steps)[:stop_after]:
         if watch is not None:
             watch(step, model)
         batch = training_batch(draw_sentences(batch_size, rng, *SKILLS), weight_of_others)
@@ -162,7 +166,7 @@ def train_model(
         }
         model = Transformer(model.config, parameters)
     if watch is not None:
-        watch(steps, model)
+        watch(len(losses), model)
     return Training(model, np.array(losses))
 
 

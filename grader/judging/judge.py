@@ -38,6 +38,7 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
+from grader.judging.notebook_file import written
 from grader.judging.outputs import new_output, stopped_output, writable
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -266,7 +267,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
             cell.metadata.nbgrader.grade_id for cell in judged.notebook.cells if is_unanswered(cell)
         ),
         parts=judged.parts,
-        notebook=nbformat.v4.writes(judged.notebook) + "\n",
+        notebook=written(judged.notebook),
     )
 
 

@@ -77,7 +77,7 @@ def _contained(student: str, reasons: dict[str, str]) -> Iterator[None]:
     """Note that a student gets no feedback, if a file of this student alone causes an error."""
     try:
         yield
-    except (OSError, UnicodeError) as problem:
+    except OSError as problem:
         if is_by_machine(problem):
             raise
         reasons[student] = f"no feedback: {problem}"
@@ -135,8 +135,7 @@ def _jobs(
     for result, entry, found in stale:
         notebook = None
         with _contained(result.student, reasons):
-            graded = graded_notebook(folder, assignment, result.student)
-            notebook = graded.read_text(encoding="utf-8")
+            notebook = graded_notebook(folder, assignment, result.student).read_bytes()
         if notebook is None:
             continue
         job = {

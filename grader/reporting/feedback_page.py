@@ -88,7 +88,7 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     Parameters
     ----------
     job : mapping
-        ``assignment``; ``notebook``: the graded notebook as JSON; ``scores``, ``points`` and
+        ``assignment``; ``notebook``: the graded notebook's file; ``scores``, ``points`` and
         ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``: of what the page is made
         from; ``settings``: what `settings_of` returned; ``plain``: whether to show every text as it
         was typed.

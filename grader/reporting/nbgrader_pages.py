@@ -3,13 +3,14 @@
 nbgrader would render learners' notebooks in its own process. In formgrader that is the Jupyter
 server, which would answer nobody in the meantime.
 
-nbgrader_config.py names `FeedbackInWorker`, and calls `use_workers_in_formgrader`.
+nbgrader_config.py names `FeedbackInWorker`, and calls `protect_formgrader`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import html
+import os
 import sys
 import threading
 from collections.abc import Mapping
@@ -21,6 +22,7 @@ import nbformat
 from nbconvert.exporters import Exporter, HTMLExporter
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateFeedback
+from tornado.web import HTTPError
 from traitlets.config import Config
 
 from grader.errors import GraderError
@@ -30,7 +32,7 @@ from grader.running.local_workers import LocalWorkers
 from grader.submission import load
 
 if TYPE_CHECKING:
-    from nbgrader.server_extensions.formgrader.handlers import SubmissionHandler
+    from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionHandler
 
 PAGE_JOB = "grader.reporting.page_jobs:page_job"
 
@@ -74,7 +76,7 @@ def page_of(job: Mapping[str, Any]) -> str:
     for plain in (False, True):
         (done,) = _workers.mine.do([("page", {**job, "plain": plain})])
         if done.returned is not None:
-            return done.returned
+            return done.returned.decode("utf-8")
     raise NoPage(f"the page could not be made: {done.reason}")
 
 
@@ -144,17 +146,38 @@ class FeedbackInWorker(HTMLExporter):
         return None
 
 
-def use_workers_in_formgrader() -> None:
-    """Make formgrader in this process ask a worker for each page of a submission.
+def protect_formgrader() -> None:
+    """Replace two methods of formgrader in this process, for which nbgrader has no setting.
 
-    nbgrader has no setting for this, so the method of its handler is replaced. A course with
-    another exporter, which the same server may open as well, keeps nbgrader's own method.
+    The page of a submission is made in a worker. A course with another exporter, which the same
+    server may open as well, keeps nbgrader's own method. And formgrader does not execute a
+    configuration that may be a learner's.
     """
     handlers = sys.modules.get(HANDLERS)
     if handlers is None or handlers.SubmissionHandler.get is _get:
         return
     _get.original = handlers.SubmissionHandler.get  # type: ignore[attr-defined]
     handlers.SubmissionHandler.get = _get
+    _open.original = handlers.FormgraderHandler.get  # type: ignore[attr-defined]
+    handlers.FormgraderHandler.get = _open
+
+
+def _open(handler: FormgraderHandler) -> None:
+    """Open a course as `FormgraderHandler.get` does.
+
+    The address names a folder, whose nbgrader_config.py is then executed: a click on a link is
+    enough. So it has to be this user's own file, and not in a folder of learners' work.
+    """
+    path = handler.get_argument("path", "")
+    if path:
+        course = handler.settings["nbgrader_formgrader"].coursedir
+        steps = (course.submitted_directory, course.autograded_directory, course.feedback_directory)
+        folders = [Path(course.root, step).resolve() for step in steps]
+        settings = (Path(path) / "nbgrader_config.py").resolve()
+        owned = not settings.exists() or settings.stat().st_uid in (0, os.getuid())
+        if not owned or any(settings.is_relative_to(folder) for folder in folders):
+            raise HTTPError(403, f"{settings} may be a learner's, so it is not executed.")
+    _open.original(handler)  # type: ignore[attr-defined]
 
 
 async def _get(handler: SubmissionHandler, submission_id: str) -> None:

@@ -94,15 +94,21 @@ def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise Unreadable(f"{path.name!r} is not a regular file: expected a notebook")
-        # A hard link to a file that the learner may not read. Where owners are the same, as in a
-        # backup made of hard links, nothing is wrong.
-        if found.st_nlink > 1 and found.st_uid != path.parent.stat().st_uid:
+        if is_foreign(found, path.parent.stat()):
             raise Unreadable(
                 f"{path.name!r} is a hard link to a file of another user: expected the file itself"
             )
-        data = file.read(max_bytes + 1)
-    check_size(len(data), max_bytes)
-    return data
+        check_size(found.st_size, max_bytes)
+        return file.read(found.st_size)
+
+
+def is_foreign(file: os.stat_result, folder: os.stat_result) -> bool:
+    """Say whether a file has another name too and does not belong to the owner of its folder.
+
+    It may be a hard link to a file that a learner may not read. Where owners are the same, as in a
+    backup made of hard links, nothing is wrong.
+    """
+    return file.st_nlink > 1 and file.st_uid != folder.st_uid
 
 
 def check_size(size: int, max_bytes: int = MAX_BYTES) -> None:

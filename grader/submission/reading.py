@@ -324,7 +324,8 @@ def _pictures(attachments: object) -> dict[str, dict[str, str]]:
     for name, kinds in attachments.items():
         if isinstance(kinds, dict):
             pictures = {kind: _text(kinds[kind]) for kind in PICTURES if kind in kinds}
-            kept[_whole(name)] = {k: _whole(p) for k, p in pictures.items() if p is not None}
+            # In base64 they are ASCII. Other characters may take four bytes each.
+            kept[_whole(name)] = {k: p for k, p in pictures.items() if p and p.isascii()}
     return {name: kinds for name, kinds in kept.items() if kinds}
 
 

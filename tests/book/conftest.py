@@ -96,11 +96,13 @@ class WatchedPage:
         self.page = page
         self.problems: list[str] = []
         self.requests: list[str] = []
+        # An earlier page of the tab may still report what it had requested.
+        self._requested = set()
         self._listeners = {
             "console": self._note_message,
             "pageerror": lambda error: self.problems.append(f"error: {error}"),
             "request": self._note_request,
-            "requestfailed": lambda request: self.problems.append(f"failed: {request.url}"),
+            "requestfailed": self._note_failure,
             "response": self._note_response,
         }
         for event, listener in self._listeners.items():
@@ -118,11 +120,16 @@ class WatchedPage:
 
     def _note_request(self, request):
         self.requests.append(request.url)
+        self._requested.add(request)
         if not _is_local(request.url):
             self.problems.append(f"another host: {request.url}")
 
+    def _note_failure(self, request):
+        if request in self._requested:
+            self.problems.append(f"failed: {request.url}")
+
     def _note_response(self, response):
-        if response.status >= 400:
+        if response.status >= 400 and response.request in self._requested:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def open(self, address: str):
@@ -140,12 +147,15 @@ class WatchedPage:
     def set_theme(self, theme: str) -> None:
         """Change the system's colour scheme and wait until the page shows it."""
         self.page.emulate_media(color_scheme=theme)
-        self.page.wait_for_function(
-            "theme => document.documentElement.dataset.theme === theme", arg=theme
-        )
+        self.wait_for(f"document.documentElement.dataset.theme === {theme!r}")
 
     def set_width(self, width: int) -> None:
         self.page.set_viewport_size({"width": width, "height": HEIGHT})
+
+    def wait_for(self, condition: str) -> None:
+        """Wait until a JavaScript expression is true."""
+        # Playwright looks at every frame unless told otherwise, and frames are slow to draw.
+        self.page.wait_for_function(condition, polling=50)
 
     def formulas_not_set(self) -> list[str]:
         """Return the formulas that MathJax did not typeset or could not parse."""
@@ -155,6 +165,23 @@ class WatchedPage:
         )
         wrong = "mjx-merror, [data-mml-node=merror], mjx-container [fill=red]"
         return left + self.page.locator(wrong).all_inner_texts()
+
+    def remove_glyphs(self) -> None:
+        """Empty the pictures of formulas, for tests that need neither their shapes nor their text.
+
+        They are half of all elements on a page. The pictures keep their sizes, and screen readers
+        do not get them.
+        """
+        self.page.evaluate(
+            "document.querySelectorAll('mjx-container > svg').forEach(e => e.replaceChildren())"
+        )
+
+    def pictures_not_shown(self) -> list[str]:
+        """Return the figures' pictures that are not loaded or are no pictures."""
+        return self.page.evaluate(
+            "[...document.querySelectorAll('figure img')]"
+            ".filter(image => !image.complete || !image.naturalWidth).map(image => image.alt)"
+        )
 
     def overflow(self) -> int:
         """Return by how many pixels the page is wider than the window."""

@@ -29,6 +29,7 @@ WITHOUT_DECIMALS = [
     "library",
     "museum",
     *(f"museum-{place}" for place in WINGS),
+    "museum-trained-model",
     "numpy-and-pytorch",
     "orientation",
     "putting-it-together",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import re
@@ -98,8 +99,8 @@ def course(root, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address(course, root):
-    """The address of a running JupyterLab with nbgrader's formgrader."""
+def server(course):
+    """A running JupyterLab with nbgrader's formgrader: its address and its process."""
     log, port = course / "server.log", free_port()
     scripts = Path(sys.executable).parent
     options = [
@@ -121,10 +122,15 @@ def address(course, root):
         )
     try:
         wait_until_it_answers(server, f"http://127.0.0.1:{port}", log)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server
     finally:
         server.terminate()
         server.wait(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def address(server) -> str:
+    return server[0]
 
 
 @pytest.fixture
@@ -248,10 +254,28 @@ def test_markup_of_learners_covers_and_triggers_nothing(address, page, course):
     assert scores_of_hostile(course) == before | {"attention-tests": 1.25}
 
 
-def test_others_are_answered_while_the_worst_page_is_made(address, course):
-    server = urlsplit(address)
+def peaks(process: int) -> dict[int, int]:
+    """Return the most memory, in MiB, that a process and those below it have used, by process."""
+    parents, used = {}, {}
+    for path in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError, KeyError):  # it has ended, or is a thread of the kernel
+            lines = (
+                line.partition(":\t") for line in path.read_text("utf-8", "replace").split("\n")
+            )
+            status = {name: value for name, _, value in lines}
+            parents[int(status["Pid"])] = int(status["PPid"])
+            used[int(status["Pid"])] = int(status["VmHWM"].split()[0]) // 1024
+
+    def is_below(pid: int) -> bool:
+        return pid == process or (pid in parents and is_below(parents[pid]))
+
+    return {pid: mib for pid, mib in used.items() if is_below(pid)}
+
+
+def test_others_are_answered_while_the_worst_page_is_made(server, address, course):
+    at = urlsplit(address)
     worst, other = (
-        http.client.HTTPConnection(server.hostname, server.port, timeout=PATIENCE) for _ in range(2)
+        http.client.HTTPConnection(at.hostname, at.port, timeout=PATIENCE) for _ in range(2)
     )
     worst.request("GET", path_of(WORST, course))
     for path in ("/formgrader/api/status", path_of(STUDENTS[1], course)):
@@ -266,6 +290,9 @@ def test_others_are_answered_while_the_worst_page_is_made(address, course):
     assert page.count("[shown as it was typed: it took more than") == 2
     assert "[the picture lost.png is missing]" in page
     assert 'id="in-words"' in page
+    found = peaks(server[1].pid)
+    assert len(found) > 2  # the server, the one that forks workers, and workers
+    assert max(found.values()) < 400
 
 
 def test_active_content_of_an_answer_does_not_run(address, page, course):
@@ -290,3 +317,20 @@ def test_the_autograde_button_uses_the_judge(address, page, course):
     assert sum(entry.scores.values()) == 17
     graded = course / "autograded" / NEW / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
     assert "weights-rounded-midway" in graded.read_text(encoding="utf-8")
+
+
+def test_a_configuration_among_learners_files_is_not_executed(address, page, course):
+    """A link to formgrader can name any folder, whose configuration nbgrader would execute."""
+    folder = course / "submitted" / HOSTILE
+    (folder / "nbgrader_config.py").write_text(f"open({str(course / 'done')!r}, 'w').close()")
+    (course / "link").symlink_to(folder)
+    for path in (folder, "submitted/" + HOSTILE, course / "link"):
+        answer = page.request.get(f"{address}/formgrader/", params={"path": str(path)})
+        assert answer.status == 403
+    assert not (course / "done").exists()
+    # The course itself can be opened in this way, and its pages stay safe.
+    answer = page.request.get(f"{address}/formgrader/", params={"path": str(course)})
+    assert answer.status == 200
+    open_hostile(address, page, course)
+    expect(page.locator(".rendered_html", has_text="this lies over the window")).to_be_visible()
+    assert page.locator(".score").count() == page.locator(".full-credit").count()

@@ -37,6 +37,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
     assert {name for name, kind in found.items() if issubclass(kind, GraderError)} == {
         *("GraderError", "NbGraderFailed", "CourseError", "Unreadable", "SandboxUnavailable"),
         *(
+            "NoPage",
             "NotAFile",
             "NoGradebook",
             "ImpossibleId",

@@ -175,8 +175,8 @@ def disguise(learner_id: str) -> Disguise:
     """Return two texts, and letters for the heads of the trained model.
 
     In these texts the previous-word, the induction and the subject head look where their roles
-    say, with a weight of `CLEAR_ROLE` at least, and the others less by `CLEAR_GAP`. Each mistake of `SHOWN_BY_LEADS` gives a wrong
-    answer, and so does each head taken for the induction head.
+    say, with a weight of `CLEAR_ROLE` at least, and the others less by `CLEAR_GAP`. Each mistake
+    of `SHOWN_BY_LEADS` gives a wrong answer, and so does each head taken for the induction head.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ from attn_lib.model import (
     forward,
     head_scores,
     initialise,
+    logit_parts,
     trained_model,
     without_head,
 )
@@ -104,3 +105,33 @@ def test_invalid_arguments_are_explained():
         without_head(trained_model(), 3, 1)
     with pytest.raises(ValueError, match="got 1 and 0"):
         without_head(trained_model(), 1, 0)
+
+
+class TestLogitParts:
+    @pytest.mark.parametrize("positions", ["learned", "rotary"])
+    def test_they_sum_to_the_logits(self, positions):
+        model = initialise(CONFIG._replace(positions=positions), seed=4).astype(np.float64)
+        model.parameters["final.bias"][:] = np.linspace(-1, 1, CONFIG.d_model)
+        trace = forward(model, np.array([[3, 11, 4, 12], [2, 25, 39, 1]]))
+        parts = logit_parts(model, trace)
+        logits = trace["logits"] - trace["logits"].mean(axis=-1, keepdims=True)
+        np.testing.assert_allclose(sum(parts.values()), logits, atol=1e-10)
+        assert len(parts) == 6 + (positions == "learned")
+
+    def test_the_part_of_a_head_is_that_of_what_it_writes(self):
+        model = initialise(CONFIG, seed=5).astype(np.float64)
+        trace, silent = (
+            forward(m, encode(RECALL.words)) for m in (model, without_head(model, 2, 1))
+        )
+        # Only layer 2 differs, so the difference of the streams is what its head 1 adds.
+        added = trace["final.stream"] - silent["final.stream"]
+        centred = added - added.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt(trace["final.stream"].var(axis=-1, keepdims=True) + 1e-5)
+        expected = centred / deviation @ model.parameters["unembedding"]
+        expected -= expected.mean(axis=-1, keepdims=True)
+        np.testing.assert_allclose(logit_parts(model, trace)["layer 2, head 1"], expected)
+
+    def test_feed_forward_layers_are_refused(self):
+        model = initialise(CONFIG._replace(d_ff=8), seed=0)
+        with pytest.raises(ValueError, match="expected a model without feed-forward layers"):
+            logit_parts(model, forward(model, [3, 11]))

@@ -113,6 +113,19 @@ def test_a_step_is_an_adam_step_on_the_loss():
         np.testing.assert_array_equal(start.parameters[name], array)
 
 
+def test_a_training_that_stops_early_is_the_start_of_the_whole_one():
+    start = initialise(SMALL, seed=5)
+    seen = []
+    whole = train_model(start, 9, steps=5, batch_size=6)
+    first = train_model(
+        start, 9, steps=5, batch_size=6, stop_after=3, watch=lambda step, _: seen.append(step)
+    )
+    assert first.losses.tolist() == whole.losses[:3].tolist()
+    assert seen == [0, 1, 2, 3]
+    shorter = train_model(start, 9, steps=3, batch_size=6)
+    assert shorter.losses.tolist() != whole.losses[:3].tolist()
+
+
 def test_a_watcher_sees_the_model_before_each_step_and_at_the_end():
     seen = []
     start = initialise(SMALL, seed=5)

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from attn_lib.course.effects import measured
 from attn_lib.course.mistakes import catalogue
 from attn_lib.model import (
     CONFIG,
@@ -18,6 +19,7 @@ from attn_lib.model import (
     is_held_out,
     multiplications,
     recall_sentence,
+    replacement,
     trained_model,
     without_head,
 )
@@ -240,22 +242,23 @@ def test_what_mistakes_do_to_the_model(page):
     targets = {mistake.id: mistake.target for mistake in catalogue()}
     effects = page["effects"]
     assert all(targets[chosen] in STEPS for chosen in effects)
-    assert page["before"] == {"recall": 1.0, "agreement": 1.0}
+    right = measured().right.reading
+    assert page["measured"] == right == {"recall": 1.0, "agreement": 1.0}
     for chosen in (*NOTHING_MOVES, "scale-by-number-of-keys"):
-        assert effects[chosen][0] == page["before"]
+        assert effects[chosen].accuracy == right
     for chosen in NOTHING_MOVES:
-        assert effects[chosen][1] < 1e-4
-    assert effects["scale-by-number-of-keys"][1] > 1
+        assert effects[chosen].moved < 1e-4
+    assert effects["scale-by-number-of-keys"].moved > 1
     for chosen in HALF_BROKEN:
-        shares = effects[chosen][0]
+        shares = effects[chosen].accuracy
         assert 0.6 < shares["recall"] < shares["agreement"]
         assert shares["recall"] < 0.98
     for chosen in (*LEAKING, "mask-after-softmax"):
-        assert effects[chosen][0]["recall"] < 0.75
-    equal = effects["equal-weights"][0]
+        assert effects[chosen].accuracy["recall"] < 0.75
+    equal = effects["equal-weights"].accuracy
     assert equal["recall"] == pytest.approx(page["glued"]["any_drink_named"] / 100, abs=0.1)
-    assert effects["no-softmax"][0]["recall"] < 1 / 6
-    cached = effects["cache-mask-aligned-at-the-start"][0]
+    assert effects["no-softmax"].accuracy["recall"] < 1 / 6
+    cached = effects["cache-mask-aligned-at-the-start"].accuracy
     assert cached["recall"] < 0.3
     assert cached["agreement"] < 0.6
     shares, moved = effects["minus-infinity-times-zero"]
@@ -265,8 +268,8 @@ def test_what_mistakes_do_to_the_model(page):
 
 def test_a_cached_mask_is_not_used_where_a_text_is_read_whole(page):
     mistake = page["by_id"]["cache-mask-aligned-at-the-start"]
-    parts = page["replacement"](mistake.target, mistake.wrong)
-    assert accuracy(MODEL, page["tried"][:50], parts=parts) == {"recall": 1.0, "agreement": 1.0}
+    parts = replacement(mistake.target, mistake.wrong)
+    assert accuracy(MODEL, OWN[:50], parts=parts) == {"recall": 1.0, "agreement": 1.0}
 
 
 def test_the_page_refers_to_every_chosen_mistake_and_no_head_by_number(page, prose):

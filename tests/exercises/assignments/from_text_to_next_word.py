@@ -7,6 +7,15 @@ import numpy as np
 from attn_lib.course.targets import TARGETS
 from tests.exercises.proof.proof import Proof, Slip
 
+#: It stands in the answer cell, and learners leave it as it is.
+CALLS_OF_WRITE = """
+
+def calls_of_write(ids, n_words):
+    given.calls.clear()
+    write(ids, n_words)
+    return [*given.calls]
+"""
+
 LOOPS = {
     "embed": """
 def embed(ids, embedding, positions, n_past):
@@ -91,7 +100,8 @@ def write(ids, n_words):
         logits, cache = read([text[-1]], len(text) - 1, cache)
         text.append(np.argmax(logits[0]))
     return np.array(text)
-""",
+"""
+    + CALLS_OF_WRITE,
 }
 
 EINSUM = {
@@ -162,7 +172,8 @@ def write(ids, n_words):
         return on(np.concatenate([text, best]), best, cache)
 
     return on(ids, ids, None)
-""",
+"""
+    + CALLS_OF_WRITE,
 }
 
 FLOAT32 = {
@@ -234,7 +245,8 @@ def write(ids, n_words):
         start = length
         text = np.append(text, np.argsort(logits[-1])[-1])
     return text
-""",
+"""
+    + CALLS_OF_WRITE,
 }
 
 

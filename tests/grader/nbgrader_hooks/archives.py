@@ -11,6 +11,7 @@ import random
 import stat
 import struct
 import tarfile
+import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,7 +40,9 @@ def zipped(members: Members, method: int = zipfile.ZIP_DEFLATED) -> bytes:
             info.compress_type = method
             if name.startswith("link-"):
                 info.external_attr = (stat.S_IFLNK | 0o777) << 16
-            archive.writestr(info, content)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Duplicate name")
+                archive.writestr(info, content)
     return file.getvalue()
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import os
+import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeFactory
 
-from grader.course import SOLUTIONS, nbgrader_for
+from grader.course import SOLUTIONS, configuration, nbgrader_for
 from grader.gradebook import reading
 from grader.judging.assignment_source import read_source
+from grader.nbgrader_hooks.exchange import CollectFiles
 from grader.reporting import nbgrader_pages
 from grader.submission import Unreadable, find, load, repair
 from tests.grader.corpus.doors import (
@@ -138,3 +144,85 @@ def test_a_hard_link_to_the_file_of_another_user_is_refused(tmp_path, monkeypatc
         load(find(place, ASSIGNMENT)[0])
     other.unlink()
     assert load(find(place, ASSIGNMENT)[0]) == b"{}"
+
+
+class TestCollecting:
+    """From the exchange only ordinary files are copied, and the rest is told."""
+
+    @pytest.fixture
+    def collect(self, tmp_path):
+        def do_copy(inbound: Path, **settings: int) -> tuple[dict[str, str], str]:
+            told = io.StringIO()
+            config = configuration()
+            config.CourseDirectory.update({"root": str(tmp_path), **settings})
+            collector = CollectFiles(
+                coursedir=CourseDirectory(config=config), authenticator=None, config=config
+            )
+            handler = logging.StreamHandler(told)
+            collector.log.addHandler(handler)
+            try:
+                collector.do_copy(str(inbound), str(tmp_path / "submitted"))
+            finally:
+                collector.log.removeHandler(handler)
+            return contents(tmp_path / "submitted"), told.getvalue()
+
+        return do_copy
+
+    @pytest.fixture
+    def secrets(self, tmp_path):
+        path = tmp_path / "secrets"
+        path.mkdir()
+        (path / SOLUTION).write_text(SECRET, encoding="utf-8")
+        return path
+
+    @pytest.fixture
+    def inbound(self, tmp_path):
+        path = tmp_path / "inbound" / "ada"
+        path.mkdir(parents=True)
+        return path
+
+    def test_configured(self):
+        assert ExchangeFactory(config=configuration()).collect is CollectFiles
+
+    def test_ordinary_files(self, collect, inbound):
+        (inbound / "data").mkdir()
+        files = {NOTEBOOK: "{}", "timestamp.txt": "2026-03-01 10:00:00 UTC", "data/a.csv": "1"}
+        for name, text in files.items():
+            (inbound / name).write_text(text, encoding="utf-8")
+        assert collect(inbound) == (files, "")
+
+    @pytest.mark.parametrize("name", REFUSED)
+    def test_refused(self, name, collect, inbound, secrets):
+        REFUSED[name][0](inbound, secrets, b"{}")
+        if name == "a student's folder that is a link":  # the exchange has no such folders
+            inbound = inbound.parent
+        copied, told = collect(inbound)
+        assert SECRET not in "".join(copied.values())
+        if name == "not a notebook":
+            assert (copied, told) == ({NOTEBOOK: "[" * 100_000}, "")
+        elif name == "a folder":
+            assert (copied, told) == ({}, "")
+        else:
+            assert copied == {}
+            assert "Not collected: " in told
+
+    def test_beside_an_honest_notebook(self, collect, inbound, secrets):
+        beside_an_honest_notebook(inbound, secrets, b"{}")
+        copied, told = collect(inbound)
+        assert copied == {NOTEBOOK: "{}", "nbgrader_config.py": "raise SystemExit"}
+        assert told.count("links are not followed") == 5
+        assert told.count("not an ordinary file") == 2
+        assert told.count("which is too large") == 1
+
+    def test_too_much(self, collect, inbound):
+        for name in ("a", "b", "c"):
+            (inbound / name).write_bytes(b"x" * 900)
+        copied, told = collect(inbound, max_dir_size=2)
+        assert sorted(copied) == ["a", "b"]
+        assert "c: it has 900 bytes, which is too large" in told
+        for number in range(1001):
+            (inbound / f"{number}").touch()
+        shutil.rmtree(inbound.parent.parent / "submitted")
+        copied, told = collect(inbound)
+        assert copied == {}
+        assert "it has more than 1000 files" in told

@@ -9,11 +9,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Base, Gradebook
 from nbgrader.apps import ZipCollectApp
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy import create_engine
 
 from grader.course import configuration
-from grader.gradebook.reading import open_gradebook
 from grader.submission import find, load
 from tests.grader.nbgrader_hooks.archives import (
     GOOD,
@@ -69,7 +70,10 @@ def id_of(learner: str) -> str:
 def gradebook(tmp_path_factory) -> Path:
     """A gradebook with the learners of `HANDED_IN` and two others."""
     path = tmp_path_factory.mktemp("gradebook") / "gradebook.db"
-    with open_gradebook(f"sqlite:///{path}", "attention") as gradebook:
+    engine = create_engine(f"sqlite:///{path}")
+    Base.metadata.create_all(engine)  # without this, alembic would be started, which takes seconds
+    engine.dispose()
+    with Gradebook(f"sqlite:///{path}", "attention") as gradebook:
         for learner in ("Ada Lovelace", "Bo Yu", *HANDED_IN):
             first, last = learner.split()
             gradebook.add_student(id_of(learner), first_name=first, last_name=last)

@@ -489,7 +489,7 @@ class TestAClass:
         (feedback / "note" / ASSIGNMENT / "timestamp.txt").mkdir(parents=True)
         _, problems = self.write(folder, *map(self.result, notebooks))
         assert {student: problem[:30] for student, problem in problems.items()} == {
-            "bytes": "no feedback: 'utf-8' codec can",
+            "bytes": "no feedback: UnicodeDecodeErro",
             "page": "no feedback: [Errno 21] Is a d",
             "above": "no feedback: [Errno 20] Not a ",
             "note": "no feedback: [Errno 21] Is a d",

@@ -70,7 +70,8 @@ def test_texts_that_are_too_much_are_shown_as_typed(worker):
 @pytest.mark.parametrize("name", FITTED)
 def test_texts_with_too_much_in_them_are_fitted(worker, name):
     cell, says = FITTED[name]
-    found = made(worker, cell(), new_markdown_cell("*honest*"))
+    limits = {"seconds": rendering.SECONDS, "mib": rendering.MIB}
+    found = made(worker, cell(), new_markdown_cell("*honest*"), **limits)
     assert says in text_of(found["page"])
     assert "<em>honest</em>" in found["page"]
     assert "<i>.png" not in found["page"]

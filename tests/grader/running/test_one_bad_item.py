@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import tempfile
+import tracemalloc
 from contextlib import chdir
 from pathlib import Path
 
@@ -16,8 +17,11 @@ from sqlalchemy import text
 
 from grader.gradebook.reading import entries
 from grader.gradebook.writing import GradebookWriter
+from grader.judging.verdict import GRADED, Verdict
 from grader.reporting.results import results
 from grader.running import graded_files, journal
+from grader.running.local_workers import Done
+from grader.running.pipeline import autograde
 from tests.grader.gradebook.rows import rows
 from tests.grader.running.classroom import ASSIGNMENT, NOTEBOOK, Class
 
@@ -218,6 +222,7 @@ def test_a_graded_notebook_that_cannot_be_written_stops_only_itself(room):
         ("stage", errno.EROFS),
         ("put_in_place", errno.EDQUOT),
         ("put_in_place", errno.EIO),
+        ("fsync", errno.ENOSPC),
     ],
 )
 def test_a_full_disk_stops_the_run_and_loses_nothing(room, monkeypatch, place, number):
@@ -225,15 +230,16 @@ def test_a_full_disk_stops_the_run_and_loses_nothing(room, monkeypatch, place, n
     for student in students:
         room.hand_in(student, "0.5")
     written = []
-    real = getattr(graded_files, place)
+    module, calls = (journal.os, 1) if place == "fsync" else (graded_files, 12)
+    real = getattr(module, place)
 
-    def fill(path, *content):
-        written.append(path)
-        if len(written) > 12:
-            raise OSError(number, os.strerror(number), str(path))
-        return real(path, *content)
+    def fill(file, *content):
+        written.append(file)
+        if len(written) > calls:
+            raise OSError(number, os.strerror(number), str(file))
+        return real(file, *content)
 
-    monkeypatch.setattr(graded_files, place, fill)
+    monkeypatch.setattr(module, place, fill)
     with pytest.raises(OSError, match=os.strerror(number)) as raised:
         room.grade(0)
     assert raised.value.errno == number
@@ -299,3 +305,36 @@ def test_only_the_row_that_the_gradebook_refuses_is_not_entered(room, monkeypatc
     assert room.graded("bo").read_bytes() == notebook
     assert not room.graded("dee").exists()
     assert set(entries(room.run.db_url, ASSIGNMENT)) == {"ada", "bo", "cy"}
+
+
+class LargeVerdicts:
+    """Workers whose verdicts have a notebook of this many bytes."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def __enter__(self) -> LargeVerdicts:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def do(self, jobs):
+        tracemalloc.reset_peak()  # how the run began does not count
+        for name, _ in jobs:
+            verdict = Verdict(ASSIGNMENT, name, GRADED, notebook="x" * self.size)
+            yield Done(name, verdict.to_bytes())
+
+
+def test_neither_submissions_nor_verdicts_are_kept_in_memory(room):
+    size, students = 2**20, [f"s{number:02}" for number in range(24)]
+    for student in students:
+        room.hand_in(student, "x" * size)
+    tracemalloc.start()
+    try:
+        autograde(room.run, LargeVerdicts(size))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert {room.graded(student).stat().st_size for student in students} == {size}
+    assert peak < 12 * size  # one submission, its verdict in a few forms, and what is small
