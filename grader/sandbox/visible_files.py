@@ -79,13 +79,22 @@ def visible_files() -> Visible:
     listed |= {Path(os.path.realpath(path.parent)) / path.name for path in [*libraries, *programs]}
     others = [Path(os.__file__).resolve().parent / name for name in _PACKAGES]
     private = [COURSE, *private_folders(), *(path for path in others if path not in folders)]
-    return _plan(listed, private)
+    return _plan(listed, [*private, *_unread_fonts()])
 
 
-def _plan(listed: set[Path], private: Iterable[Path]) -> Visible:
-    """Return which of the listed files to mount, and which private folders to cover."""
+def _unread_fonts() -> list[Path]:
+    """Return folders that are covered because matplotlib takes long to read them when it starts.
+
+    Only PostScript and PDF without embedded fonts need them.
+    """
+    fonts = _folder_of("matplotlib") / "mpl-data" / "fonts"
+    return [fonts / "afm", fonts / "pdfcorefonts"]
+
+
+def _plan(listed: set[Path], hidden: Iterable[Path]) -> Visible:
+    """Return which of the listed files to mount, and which hidden folders to cover."""
     found = {path for path in listed if path.exists()}
-    resolved = {Path(os.path.realpath(folder)) for folder in private}
+    resolved = {Path(os.path.realpath(folder)) for folder in hidden}
     covered = {folder for folder in resolved if found & {*folder.parents} and folder.is_dir()}
     files = {path for path in found if covered & {*path.parents} or not found & {*path.parents}}
     return Visible(tuple(sorted(files)), tuple(sorted(covered)))

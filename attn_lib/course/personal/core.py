@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -195,7 +196,7 @@ def wrong_functions(target: str, named: Sequence[str]) -> list[Function]:
     >>> transposed((3, 7), (5, 7), (5, 2))
     array([5, 3])
     """
-    known = {mistake.id: wrong for mistake, wrong in appearances(target)}
+    known = _known(target)
     if unknown := [name for name in named if name not in known]:
         raise ValueError(
             f"{target}: expected ids of mistakes that can appear there ({', '.join(known)}), "
@@ -203,3 +204,8 @@ def wrong_functions(target: str, named: Sequence[str]) -> list[Function]:
             "target where it can appear."
         )
     return [known[name] for name in named]
+
+
+@functools.cache  # a draw asks for each target again
+def _known(target: str) -> dict[str, Function]:
+    return {mistake.id: wrong for mistake, wrong in appearances(target)}

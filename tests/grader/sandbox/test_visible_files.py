@@ -63,6 +63,12 @@ def test_nothing_is_listed_but_python_its_libraries_and_commands():
     assert {path.name for path in rest} <= {"ld.so.cache", "__init__.py", "python311.zip"}
 
 
+def test_fonts_that_take_long_to_read_are_covered():
+    fonts = {Path(os.path.realpath(folder)) for folder in visible_files._unread_fonts()}
+    assert len(fonts) == 2
+    assert fonts <= {*visible_files.visible_files().covered}
+
+
 def test_only_private_folders_that_would_be_visible_are_covered(tmp_path):
     listed = tmp_path / "listed"
     course, below = listed / "course", listed / "course" / "attn_lib"
