@@ -13,7 +13,6 @@ import copy
 import functools
 import importlib
 import inspect
-import io
 import itertools
 import pkgutil
 import signal
@@ -37,7 +36,7 @@ from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
 from tests.exercises.mutation.mutants import Mutant, mutants
 from tests.exercises.mutation.names import Names, names_made
-from tests.exercises.proof.notebook import points, run
+from tests.exercises.proof.notebook import execute, points, run
 
 ID_CELL = "learner-id"
 #: The seeds of the further inputs that distinguish survivors from equivalent mutants.
@@ -195,8 +194,7 @@ class Answer:
         names: dict[str, Any] = {"__name__": "__main__"}
         sources = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
         for cell in [*self.before, self.cell]:
-            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(sources.get(cell.id, cell.source), cell.id, "exec"), names)
+            execute(cell, sources.get(cell.id, cell.source), names)
         results = list(self._asked(names, self.looks if learner == LEARNERS[0] else []))
         values = {look.name for look in self.looks if look.method not in FUNCTIONS}
         results += [names.get(name) for name in sorted(values)]
