@@ -9,7 +9,7 @@ import attn_lib
 
 PACKAGE = Path(attn_lib.__file__).parent
 MATHEMATICS = {
-    *("_arguments", "_arrays", "_parallel", "_scores"),
+    *("_arguments", "_arrays", "_parallel", "_steps"),
     *("attention", "masks", "softmax", "streaming", "backward", "multihead", "additive"),
     *("complexity", "experiments", "estimates", "training"),
 }

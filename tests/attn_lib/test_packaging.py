@@ -104,6 +104,7 @@ def test_the_wheel_contains_only_attn_lib(root, tmp_path):
     model = "attn_lib/model"
     assert library == modules | {
         "attn_lib/py.typed",
+        "attn_lib/course/effects/measured.json",
         f"{model}/trained.npz",
         f"{model}/trials/trials.json",
         f"{model}/trials/unmasked.npz",

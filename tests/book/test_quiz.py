@@ -64,8 +64,9 @@ def test_other_builders_write_paragraphs(build_tiny_book):
     lines = [line for line in text.splitlines() if line]
     start = lines.index('What is the shape of "scores", when n_q \\ne n_k?')
     assert lines[start + 1] == "Each query is compared with each key."
-    assert lines[start + 4] == 'C. "(n_k, n_q)"'
-    assert lines[start + 3] == "B. (n_q, n_k), a *row* for each query"
+    # The name in option A is broken into two lines.
+    assert lines[start + 5] == 'C. "(n_k, n_q)"'
+    assert lines[start + 4] == "B. (n_q, n_k), a *row* for each query"
     assert "A: Not quite." in lines
     assert lines[lines.index("B: Right.") + 1] == "Row i compares query i with every key."
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,7 +79,9 @@ def unmasked_model() -> Transformer:
     >>> generate(unmasked_model(), "the cats", 4).text
     'the cats the robots the cats'
     """
-    model = load(PATH)
+    # In Colab attn_lib is imported from its wheel, so the weights are inside a zip file.
+    with as_file(files(__package__) / PATH.name) as path:
+        model = load(path)
     for array in model.parameters.values():
         array.flags.writeable = False
     return model

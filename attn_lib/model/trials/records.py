@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ class Records(NamedTuple):
     masks: list[MaskTrial]
 
 
-def write_records(records: Records, path: Path = PATH) -> None:
+def write_records(records: Records, path: Path) -> None:
     """Write results to a file, a line for each trial.
 
     Parameters
@@ -51,7 +52,7 @@ def write_records(records: Records, path: Path = PATH) -> None:
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def read_records(path: Path = PATH) -> Records:
+def read_records(path: Path | None = None) -> Records:
     """Return the committed results of the trials.
 
     Parameters
@@ -71,7 +72,9 @@ def read_records(path: Path = PATH) -> Records:
     >>> sorted({trial.d_k for trial in records.scales})
     [4, 16, 64]
     """
-    read = json.loads(path.read_text(encoding="utf-8"))
+    # In Colab attn_lib is imported from its wheel, so the file is inside a zip file.
+    file = files(__package__) / PATH.name if path is None else path
+    read = json.loads(file.read_text(encoding="utf-8"))
     return Records(
         provenance=read["provenance"],
         scales=[

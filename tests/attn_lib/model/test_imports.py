@@ -5,7 +5,7 @@ import sys
 
 #: The modules outside attn_lib.model that it may import from the library.
 MATHEMATICS = {
-    *("attn_lib._arguments", "attn_lib._arrays", "attn_lib._scores"),
+    *("attn_lib._arguments", "attn_lib._arrays", "attn_lib._steps"),
     *("attn_lib.attention", "attn_lib.backward"),
     *("attn_lib.estimates", "attn_lib.masks", "attn_lib.multihead", "attn_lib.softmax"),
 }
