@@ -151,6 +151,7 @@ class WatchedPage:
 
     def set_width(self, width: int) -> None:
         self.page.set_viewport_size({"width": width, "height": HEIGHT})
+        self.wait_for(f"window.innerWidth === {width}")
 
     def wait_for(self, condition: str) -> None:
         """Wait until a JavaScript expression is true."""

@@ -115,7 +115,7 @@ def held_out_sentences() -> tuple[Sentence, ...]:
     Examples
     --------
     >>> print(held_out_sentences()[1])
-    the cat near the wizard snores .
+    the dog under the owl beside the cat behind the owls knits .
     """
     rng = np.random.default_rng(SEED)
     return tuple(draw_sentences(N_SENTENCES, rng, *SKILLS, held_out=True))

@@ -146,7 +146,7 @@ def retraining_in_words(id: str) -> str | None:
     Examples
     --------
     >>> print(retraining_in_words("hard-attention").replace("\xa0", " "))
-    the model does not learn both skills, recall 38 %, agreement 100 %.
+    the model does not learn both skills: recall 41 %, agreement 96 %.
     """
     retraining = measured().retrained.get(id)
     if retraining is None:
