@@ -128,15 +128,16 @@ class ClusterWorkers:
             raise self._lost() from error
 
     def _done(self, name: str, future: Future[bytes]) -> Done:
-        if future.status in ("cancelled", "lost"):
-            raise self._lost()
+        from distributed import CancelledError, KilledWorker
+
         try:
+            # If the worker died after the job was done, this waits until another one has done it.
             return Done(name, future.result())
         except CannotWork:
             raise
+        except CancelledError as error:
+            raise self._lost() from error
         except Exception as error:  # what the job raised, or what Dask raises if the worker died
-            from distributed import KilledWorker
-
             lines = str(error).strip().splitlines()
             reason = f"{type(error).__name__}: {lines[0] if lines else ''}"
             return Done(name, None, reason, isinstance(error, KilledWorker) or is_by_machine(error))

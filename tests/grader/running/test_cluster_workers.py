@@ -153,10 +153,7 @@ def test_a_killed_worker_loses_no_submission(scheduler, tmp_path):
     workers = {line.provenance["worker"] for line in lines}
     assert killed[0] not in {os.getpid()}
     assert len(workers) >= 2
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/{killed[0]}").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    _wait_until(lambda: not Path(f"/proc/{killed[0]}").exists())
 
 
 def _a_worker(scheduler: str) -> int:
@@ -165,6 +162,28 @@ def _a_worker(scheduler: str) -> int:
 
     with Client(scheduler, timeout=30, set_as_default=False) as client:
         return next(iter(client.run(os.getpid).values()))
+
+
+def test_a_job_is_done_again_if_its_worker_dies_before_the_result_is_fetched(scheduler):
+    with ClusterWorkers(scheduler, DOUBLE) as workers:
+        client = workers._client
+        outcomes = workers.do([("a", {"text": "<a>"}), ("b", {"text": "<b>"})])
+        first = next(outcomes)
+        futures = list(client.futures.values())
+        _wait_until(lambda: all(future.status == "finished" for future in futures))
+        for process in client.run(os.getpid).values():
+            os.kill(process, signal.SIGKILL)
+        _wait_until(lambda: all(future.status != "finished" for future in futures))
+        (second,) = outcomes
+    assert {first.name, second.name} == {"a", "b"}
+    assert {first.returned, second.returned} == {b"<a><a>", b"<b><b>"}
+
+
+def _wait_until(condition) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 # The last test of this file, because no other can use the scheduler after it.
