@@ -9,6 +9,7 @@ this as lazy imports (PEP 810).
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,10 +17,12 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 #: Packages that import all their modules although grading needs only a few of them.
 PACKAGES = (
+    "isoduration",
+    "isoduration.parser",
     "nbconvert",
     "nbconvert.exporters",
     "nbconvert.preprocessors",
@@ -28,6 +31,12 @@ PACKAGES = (
     "nbgrader.plugins",
     "nbgrader.preprocessors",
 )
+
+#: Functions that `nbgrader.utils` imports and grading never calls. Their module needs its whole
+#: package.
+FUNCTIONS = {
+    "setuptools.archive_util": ("unpack_archive", "unpack_tarfile", "unpack_zipfile"),
+}
 
 
 def load_lazily(packages: Sequence[str] = PACKAGES) -> None:
@@ -51,6 +60,28 @@ def load_lazily(packages: Sequence[str] = PACKAGES) -> None:
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     _Finder.packages |= set(packages)
+    for name, functions in FUNCTIONS.items():
+        sys.modules.setdefault(name, _stand_in(name, functions))
+
+
+def _stand_in(name: str, functions: Sequence[str]) -> ModuleType:
+    """Return a module whose functions import the real module when one of them is first called."""
+    module = ModuleType(name)
+
+    def real(attribute: str) -> Any:  # noqa: ANN401
+        if attribute == "__path__":  # which Python asks for, to learn whether it is a package
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
+        return getattr(importlib.import_module(name), attribute)
+
+    def call(function: str, *arguments: object, **options: object) -> object:
+        return real(function)(*arguments, **options)
+
+    vars(module)["__getattr__"] = real
+    for function in functions:
+        setattr(module, function, functools.partial(call, function))
+    return module
 
 
 class _Finder(MetaPathFinder):

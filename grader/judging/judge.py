@@ -19,11 +19,10 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
-from unittest import mock
 
 import nbformat
 from nbformat import NotebookNode
@@ -326,9 +325,16 @@ def _compiled(source: str, name: str) -> tuple[CodeType, CodeType]:
     )
 
 
-def _grading(seed: int) -> contextlib.AbstractContextManager[object]:
-    """Return a context in which `Checks` gives marks, and seeds hidden inputs with this seed."""
-    return mock.patch.dict(os.environ, {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)})
+@contextlib.contextmanager
+def _grading(seed: int) -> Iterator[None]:
+    """Let `Checks` give marks, and seed hidden inputs with this seed, within this context."""
+    before = dict(os.environ)
+    os.environ |= {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)}
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ |= before
 
 
 def _checked_mark(mark: object, max_points: float, name: str) -> float:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -26,6 +27,8 @@ def test_grading_loads_no_server_and_no_kernel(module):
         "nbclient",
         "zmq",
         "nbconvert.exporters.html",
+        "setuptools",
+        "arrow",
     ):
         assert heavy not in loaded
 
@@ -57,3 +60,21 @@ def test_names_defined_in_the_package_itself_exist():
 def test_an_unknown_name_is_an_error():
     code = "import nbgrader.plugins as p; print(hasattr(p, 'Nothing'), hasattr(p, 'BasePlugin'))"
     assert run(LAZILY + code) == "False True"
+
+
+def test_a_function_that_is_called_after_all_does_its_work(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("b.txt", "seven")
+    code = (
+        "from nbgrader.utils import unpack_archive\n"
+        f"unpack_archive({str(tmp_path / 'a.zip')!r}, {str(tmp_path)!r})\n"
+        "import setuptools.archive_util as real\n"
+        "print(real.__file__.endswith('archive_util.py'), unpack_archive is real.unpack_archive)"
+    )
+    assert run(LAZILY + code) == "True False"
+    assert (tmp_path / "b.txt").read_text() == "seven"
+
+
+def test_a_name_that_no_stand_in_has_comes_from_the_real_module():
+    code = "from setuptools.archive_util import UnrecognizedFormat as e; print(e.__name__)"
+    assert run(LAZILY + code) == "UnrecognizedFormat"
