@@ -37,10 +37,14 @@ TOO_MUCH: dict[str, Callable[[], NotebookNode]] = {
     "definitions": lambda: new_markdown_cell(many("a\n: b\n")),
     "table": lambda: new_markdown_cell(f"{'|a' * 300}\n{'|-' * 300}\n" + many("|a" * 300 + "\n")),
     "emphasis": lambda: new_markdown_cell(many("**a*b")),
+    "brackets": lambda: new_markdown_cell(many("[")),
+    "nested links": lambda: new_markdown_cell(many("[a](")),
+    "one long line": lambda: new_markdown_cell(f"a{' ' * SIZE}b"),
     # a sanitiser that is not written in Python, so that no timer stops it
     "elements": lambda: new_markdown_cell(f"<div>\n{many('<div>')}"),
     "end tags": lambda: new_markdown_cell(f"<div>\n{many('<b></p>')}"),
     # more than 15 s: colouring code and terminal output
+    "parentheses": lambda: new_code_cell(many("(")),
     "sums": lambda: new_code_cell(many("a+")),
     "f-strings": lambda: new_code_cell(many("f'{")),
     "magic": lambda: new_code_cell("%%html\n" + many("<a ")),
