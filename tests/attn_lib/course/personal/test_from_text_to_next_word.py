@@ -108,7 +108,7 @@ class TestNumbers:
         for text in (texts.orders, texts.sentence):
             np.testing.assert_allclose(maps(texts, text).sum(axis=-1), 1, atol=1e-5)
 
-    def test_a_look_at_a_word_beside_the_right_one_finds_another_head(self, learner):
+    def test_the_right_words_find_a_head_and_those_beside_them_another(self, learner):
         texts = TEXTS[learner]
         orders, sentence = maps(texts, texts.orders), maps(texts, texts.sentence)
         words, (previous, induction, subject) = texts.orders.split(), fills(texts)
