@@ -6,8 +6,11 @@ the class list was imported, tells which learner that is.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
+import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -17,8 +20,9 @@ from typing import NamedTuple
 from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import FileNameCollectorPlugin
+from traitlets import Unicode
 
-from grader.nbgrader_hooks.platforms import HINTS, PATTERNS, Found, found_in, moment
+from grader.nbgrader_hooks.platforms import HINTS, MEMBERS, PATTERNS, Found, found_in, moment
 from grader.printable import printable
 from grader.times import zone_of
 
@@ -43,6 +47,12 @@ class GradebookCollector(FileNameCollectorPlugin):
     have the group ``lms_user_id`` or ``name``.
     """
 
+    groups_file = Unicode(
+        "groups.csv",
+        help="A CSV file, in the course's folder, with the columns group and id: a row for each "
+        "member. What a group hands in counts for all its members.",
+    ).tag(config=True)
+
     _chosen: dict[PurePath, dict[str, str]] | None = None
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
@@ -57,6 +67,44 @@ class GradebookCollector(FileNameCollectorPlugin):
                     "was found."
                 )
         return self._chosen.get(path)
+
+    def share_with_members(self) -> None:
+        """Replace each unpacked file of a group by a copy for each of its members."""
+        if not self._groups:
+            return
+        for path in list(self._files()):
+            found = found_in(path, self.named_regexp)
+            if found is None or not (members := self._groups.get(_plain(found.name))):
+                continue
+            source = self._extracted() / path
+            for member in members:
+                target = self._extracted() / MEMBERS / member / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+            source.unlink()
+
+    def _read_groups(self) -> dict[str, list[str]]:
+        """Return the ids of the members by the name of the group, in a form to compare."""
+        path = Path(self.parent.coursedir.root, self.groups_file)
+        groups: dict[str, list[str]] = {}
+        if not path.exists():
+            return groups
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as problem:
+            self.parent.fail(f"{path}: expected a CSV file in UTF-8: {problem}.")
+        rows = csv.DictReader(io.StringIO(text))
+        if not {"group", "id"} <= set(rows.fieldnames or ()):
+            self.parent.fail(f"{path}: expected the columns group and id, found {rows.fieldnames}.")
+        for row in rows:
+            group, student = (row["group"] or "").strip(), (row["id"] or "").strip()
+            if not group or student not in self._ids:
+                self.parent.fail(
+                    f"{path}, line {rows.line_num}: expected a group and a learner of the "
+                    f"gradebook, found {group!r} and {student!r}."
+                )
+            groups.setdefault(_plain(group), []).append(student)
+        return groups
 
     def _files(self) -> Iterator[PurePath]:
         """Yield all unpacked files, in nbgrader's order."""
@@ -221,13 +269,16 @@ class GradebookCollector(FileNameCollectorPlugin):
         self._taken: set[tuple[str, str]] = set()
         self._by_number: dict[str, set[str]] = {}
         self._by_name: dict[str, set[str]] = {}
+        self._ids: set[str] = set()
         course = self.parent.coursedir
         with Gradebook(course.db_url, course.course_id) as gradebook:
             for student in gradebook.db.query(Student):
                 for number in {student.lms_user_id or student.id, student.id}:
                     self._by_number.setdefault(number, set()).add(student.id)
+                self._ids.add(student.id)
                 for name in _names(student):
                     self._by_name.setdefault(name, set()).add(student.id)
+        self._groups = self._read_groups()
 
 
 def _names(student: Student) -> Iterator[str]:

@@ -96,6 +96,7 @@ class ArchiveExtractor(ExtractorPlugin):
             for path in self._files_below(source):
                 with self._contained(path.relative_to(source).as_posix()):
                     self._take(path, path.relative_to(source))
+            self.parent.collector_plugin_inst.share_with_members()
         except OSError as problem:  # only those that concern everything come here
             self.parent.fail(f"Not everything was unpacked: {problem}. Make room and try again.")
         if self._left_out:

@@ -12,6 +12,9 @@ from dateutil import tz
 
 from grader.times import read_time
 
+#: The folder, beside those of the archives, with a copy of a group's files for each of its members.
+MEMBERS = "for each member of a group"
+
 
 class Found(NamedTuple):
     """What the path of a file says about who handed it in, and when."""
@@ -54,7 +57,7 @@ PATTERNS = {
 #: What to do if the names of a platform lead to nobody.
 HINTS = {
     "Moodle": "If the assignment hides names, reveal them in Moodle and download again. If groups "
-    "hand in, list their members in the groups file.",
+    "hand in, list their members in groups.csv.",
     "Canvas": "The class list needs Canvas's number of each learner as lms_user_id.",
     "Blackboard": "The class list needs the username as id or as lms_user_id.",
     "Brightspace": "The class list needs first and last names as Brightspace writes them.",
@@ -87,6 +90,9 @@ def found_in(path: PurePath, named_regexp: str = "") -> Found | None:
     >>> found_in(PurePath("ada-a.ipynb"), r"(?P<student_id>\w+)-").student_id
     'ada'
     """
+    if path.parts[0] == MEMBERS:  # then the learner's id, then the path that the platform gave
+        found = found_in(PurePath(*path.parts[2:]), named_regexp)
+        return found and found._replace(student_id=path.parts[1])
     if named_regexp:
         match = re.match(named_regexp, path.as_posix())
         return _found("", match, path.name) if match else None

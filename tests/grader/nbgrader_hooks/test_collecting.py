@@ -33,7 +33,7 @@ class App(LoggingConfigurable):
     def __init__(self, folder, url):
         super().__init__(log=logging.getLogger("collecting"))
         self.folder = folder
-        self.coursedir = SimpleNamespace(db_url=url, course_id="attention")
+        self.coursedir = SimpleNamespace(db_url=url, course_id="attention", root=str(folder))
 
     def _format_collect_path(self, step):
         return str(self.folder / step)
