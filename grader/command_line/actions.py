@@ -299,7 +299,8 @@ def gradebook_address(options: argparse.Namespace) -> str:
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
-    from grader.gradebook import reading, times
+    from grader import times
+    from grader.gradebook import reading
     from grader.reporting import summary
 
     zone = times.zone_of(course.configuration())

@@ -25,7 +25,8 @@ from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
 from grader.files import is_by_machine
-from grader.nbgrader_hooks.collecting import MAX_NAME_BYTES, is_hidden_or_system_file, sender_of
+from grader.nbgrader_hooks.collecting import MAX_NAME_BYTES, is_hidden_or_system_file
+from grader.nbgrader_hooks.platforms import found_in
 from grader.printable import printable
 from grader.submission.locating import MAX_BYTES, MAX_ENTRIES
 
@@ -113,7 +114,7 @@ class ArchiveExtractor(ExtractorPlugin):
                 if Path(root, name).is_symlink():
                     self._tell(str(Path(root, name)), "links are not followed")
         if not found:
-            self.log.warning("No files found in %s", folder)
+            self.parent.fail(f"Nothing was collected. Put the platform's archive into {folder}.")
 
     def _take(self, path: Path, name: Path) -> None:
         """Unpack or copy a file that lies in the folder of archives."""
@@ -252,7 +253,9 @@ class ArchiveExtractor(ExtractorPlugin):
             self.log.error("More that was left out of the same learner's files is not listed.")
 
     def _sender(self, path: PurePosixPath) -> str:
-        return sender_of(path, self.parent.collector_plugin_inst.named_regexp)
+        """Return what stands for the learner in a path, or ""."""
+        found = found_in(path, self.parent.collector_plugin_inst.named_regexp)
+        return found.sender if found else ""
 
 
 class _Limited:
