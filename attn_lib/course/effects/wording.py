@@ -24,7 +24,7 @@ REPAIRED = 0.98
 _SMALL = "no score here is large enough to overflow"
 _NO_EMPTY_ROW = "no row here is without an allowed key"
 _PADDING_BEHIND = (
-    "the padding stands behind the words: the causal mask hides it from them, and nobody reads "
+    "the padding comes after the words: the causal mask hides it from them, and nobody reads "
     "its own rows"
 )
 #: Why mistakes are invisible in the trained model.
