@@ -98,7 +98,7 @@ class GradebookCollector(FileNameCollectorPlugin):
             self.parent.fail(f"{path}: expected the columns group and id, found {rows.fieldnames}.")
         for row in rows:
             group, student = (row["group"] or "").strip(), (row["id"] or "").strip()
-            if not group or student not in self._ids:
+            if not _plain(group) or student not in self._ids:
                 self.parent.fail(
                     f"{path}, line {rows.line_num}: expected a group and a learner of the "
                     f"gradebook, found {group!r} and {student!r}."

@@ -101,6 +101,8 @@ class ArchiveExtractor(ExtractorPlugin):
             self.parent.fail(f"Not everything was unpacked: {problem}. Make room and try again.")
         if self._left_out:
             self.log.error("%d files or archives were left out; see above.", self._left_out)
+        if not any(path.is_file() for path in self._into.rglob("*")):
+            self.parent.fail(f"Nothing was collected: {source} has no file that can be unpacked.")
 
     def _files_below(self, folder: Path) -> Iterator[Path]:
         def tell(problem: OSError) -> None:

@@ -259,6 +259,7 @@ class TestGroups:
                 "Group A,nobody\n",
                 "groups.csv, line 2: expected a group and a learner of the gradebook",
             ),
+            ("?!,bo-yu\n", "groups.csv, line 2: expected a group and a learner of the gradebook"),
             (",bo-yu\n", "groups.csv, line 2: expected a group and a learner of the gradebook"),
         ],
     )
@@ -281,6 +282,14 @@ class TestGroups:
         with pytest.raises(SystemExit):
             course.collect()
         assert told in caplog.text
+
+
+def test_with_damaged_archives_alone_the_command_fails(course, caplog):
+    (course.archives / "all.zip").write_bytes(b"no archive")
+    with pytest.raises(SystemExit) as stopped:
+        course.collect()
+    assert stopped.value.code == 1
+    assert "Nothing was collected: " in caplog.text
 
 
 def test_without_archives_the_command_fails(course, caplog):
