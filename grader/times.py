@@ -1,53 +1,11 @@
-"""Parse and format times with their time zones; nbgrader stores them in UTC, without a zone."""
+"""Format times in their time zones; nbgrader stores them in UTC, without a zone."""
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 
 from dateutil import tz
-from nbgrader.utils import parse_utc
 from traitlets.config import Config
-
-#: A time as nbgrader writes it into a file, with the time zone after a space.
-_WITH_ZONE = re.compile(r"(\S+ \S+) (\S+)")
-_OFFSET = re.compile(r"[+-]\d\d:?(?:\d\d)?")
-#: The name of a time zone. Other texts could be read as the path of a file.
-_ZONE = re.compile(r"[A-Za-z][\w+-]{0,40}(?:/[\w+-]{1,40}){0,2}", re.ASCII)
-
-
-def read_time(text: str) -> datetime:
-    """Parse a time and return it in UTC without a zone, as nbgrader stores it.
-
-    Parameters
-    ----------
-    text : str
-        A time, with or without a time zone or offset. Without one it is in UTC.
-
-    Raises
-    ------
-    ValueError
-        If the text is not a time, or its time zone is unknown. nbgrader would treat a time in an
-        unknown zone as UTC.
-
-    Examples
-    --------
-    >>> read_time("2026-03-02 23:59:00 Europe/Berlin") == read_time("2026-03-02T23:59+01:00")
-    True
-    >>> str(read_time("2026-03-02 23:59:00 +0100"))
-    '2026-03-02 22:59:00'
-    """
-    if split := _WITH_ZONE.fullmatch(text):
-        moment, zone = split.groups()
-        if _OFFSET.fullmatch(zone):
-            # With the space, nbgrader would parse the offset as seconds.
-            text = moment + zone
-        elif not _ZONE.fullmatch(zone) or tz.gettz(zone) is None:
-            raise ValueError(f"expected the name of a time zone, got {zone!r}")
-    try:
-        return parse_utc(text)
-    except (ArithmeticError, TypeError) as problem:
-        raise ValueError(str(problem)) from None
 
 
 def zone_of(config: Config) -> str:

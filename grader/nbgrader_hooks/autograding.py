@@ -19,12 +19,13 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
 from traitlets.config import Config
 
-from grader.files import copy_notes
+from grader.files import TIMESTAMP, copy_notes
 from grader.judging.repairing import repair_within_limits
 from grader.nbgrader_hooks.preprocessors import source_of
 from grader.nbgrader_hooks.settings import Grading
 from grader.printable import printable
 from grader.submission import find, load
+from grader.submission.timestamps import read_notes_safely, timestamp_of
 
 
 class SubmissionExporter(NotebookExporter):
@@ -77,16 +78,22 @@ class SubmissionExporter(NotebookExporter):
             place, submitted = staged(assignment, student), self._submitted(assignment, student)
             Path(place).mkdir(exist_ok=True, parents=True)
             copy_notes(submitted, Path(place))
+            for remark in timestamp_of(submitted)[1]:
+                self.log.warning("%s: %s", printable(student), printable(remark))
+                Path(place, TIMESTAMP).unlink(missing_ok=True)
             wanted = init_destination(assignment, student)
             if wanted:
                 load(find(submitted, assignment)[0])
             return wanted
 
+        read_notes_safely(autograde.coursedir)
         places = {}
         for folder in autograde.assignments:
             if match := re.match(of_names, folder):
                 place = staged(match["assignment"], match["student"])
                 places[place] = [str(Path(place, f"{match['assignment']}.ipynb"))]
+            else:
+                self.log.error("Left out: %s: its name has a line feed", printable(folder))
         autograde.assignments = places
         autograde._format_source = staged
         autograde.init_destination = checked

@@ -4,7 +4,7 @@ Learners write into the exchange themselves. nbgrader would copy what a link the
 the rights of the instructor. The copy is an ordinary file, so no later step could tell.
 
 Defends against links, pipes and devices, also if a learner puts them there while the folder is
-copied.
+copied, and against folders whose names or notes would stop the collection for everybody.
 """
 
 from __future__ import annotations
@@ -13,15 +13,44 @@ import os
 import shutil
 import stat
 import tempfile
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
 
+from grader.printable import printable
 from grader.submission.locating import MAX_ENTRIES, is_foreign
+from grader.submission.timestamps import read_notes_safely
 
 
 class CollectFiles(ExchangeCollect):
     """Copies ordinary files only, and tells of everything that it leaves out."""
+
+    def init_src(self) -> None:
+        """Find the last submission of each learner."""
+        read_notes_safely(self.coursedir)
+        super().init_src()
+        self.src_records = [r for r in self.src_records if r["username"]]  # type: ignore[has-type]
+
+    def _path_to_record(self, path: str) -> dict[str, Any]:
+        """Return what a folder's name says, with no user name if nothing can be collected of it."""
+        # Like nbgrader's times, this one has no zone.
+        nobody = {"username": "", "filename": "", "timestamp": datetime.min}  # noqa: DTZ901
+        try:
+            record = super()._path_to_record(path)
+            is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
+        except (OSError, ValueError, ArithmeticError, TypeError) as problem:
+            left_out = f"its name does not end with a time ({problem})"
+        else:
+            if not is_folder:
+                left_out = "it is not a folder, and links are not followed"
+            elif not record["username"]:
+                left_out = "its name does not begin with a learner's id"
+            else:
+                return record
+        self.log.error("Not collected: %s: %s", printable(path), printable(left_out))
+        return nobody
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         """Copy a submission from the exchange.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from dateutil import tz
 
-from grader.times import read_time
+from grader.submission.timestamps import read_time
 
 #: The folder, beside those of the archives, with a copy of a group's files for each of its members.
 MEMBERS = "for each member of a group"

@@ -15,21 +15,25 @@ import sys
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
 from nbconvert.exporters import Exporter, HTMLExporter
 from nbformat import NotebookNode
+from nbgrader.apps.api import NbGraderAPI
 from nbgrader.converters import GenerateFeedback
 from tornado.web import HTTPError
 from traitlets.config import Config
 
 from grader.errors import GraderError
 from grader.files import copy_notes
+from grader.printable import printable
 from grader.reporting.feedback_page import settings_of
 from grader.running.local_workers import LocalWorkers
 from grader.submission import load
+from grader.submission.timestamps import read_notes_safely, timestamp_of
 
 if TYPE_CHECKING:
     from nbgrader.server_extensions.formgrader.handlers import FormgraderHandler, SubmissionHandler
@@ -103,6 +107,11 @@ class FeedbackInWorker(HTMLExporter):
             copy_notes(Path(parent._format_source(assignment, student)), made)
 
         parent.init_assignment = copy_notes_only
+        read_notes_safely(parent.coursedir)
+        # nbgrader would stop at a name with a line feed.
+        for folder in [folder for folder in parent.assignments if "\n" in folder]:
+            self.log.error("Left out: %s: its name has a line feed", printable(folder))
+            del parent.assignments[folder]
 
     def from_filename(  # type: ignore[override]  # as HTMLExporter's own
         self, filename: str, resources: dict[str, Any] | None = None, **options: object
@@ -147,11 +156,12 @@ class FeedbackInWorker(HTMLExporter):
 
 
 def protect_formgrader() -> None:
-    """Replace two methods of formgrader in this process, for which nbgrader has no setting.
+    """Replace three methods of formgrader in this process, for which nbgrader has no setting.
 
     The page of a submission is made in a worker. A course with another exporter, which the same
-    server may open as well, keeps nbgrader's own method. And formgrader does not execute a
-    configuration that may be a learner's.
+    server may open as well, keeps nbgrader's own method. Formgrader does not execute a
+    configuration that may be a learner's. And a note that is no time does not cost the list of the
+    class.
     """
     handlers = sys.modules.get(HANDLERS)
     if handlers is None or handlers.SubmissionHandler.get is _get:
@@ -160,6 +170,13 @@ def protect_formgrader() -> None:
     handlers.SubmissionHandler.get = _get
     _open.original = handlers.FormgraderHandler.get  # type: ignore[attr-defined]
     handlers.FormgraderHandler.get = _open
+    NbGraderAPI.get_submitted_timestamp = _submitted_timestamp
+
+
+def _submitted_timestamp(api: NbGraderAPI, assignment: str, student: str) -> datetime | None:
+    course = api.coursedir
+    folder = course.format_path(course.submitted_directory, student, assignment)
+    return timestamp_of(Path(folder))[0]
 
 
 def _open(handler: FormgraderHandler) -> None:

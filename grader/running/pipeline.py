@@ -8,7 +8,6 @@ finds each submission either completely done or still to do.
 from __future__ import annotations
 
 import errno
-import os
 import socket
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,7 +25,7 @@ from grader.course import (
     matches_student,
     read_solution_notebook,
 )
-from grader.files import TIMESTAMP, is_by_machine, make_writable, read_note
+from grader.files import is_by_machine, make_writable
 from grader.gradebook import reading
 from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -36,7 +35,7 @@ from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
-from grader.times import read_time
+from grader.submission.timestamps import timestamp_of
 
 #: Verdicts that are entered in the gradebook in one transaction: enough to save transactions, and
 #: few enough that most verdicts are entered while other submissions are still being judged.
@@ -298,7 +297,7 @@ class _Pipeline:
                 self.writer.check_id(student)
                 notebook, remarks = submission.find(folder, self.run.assignment)
                 content = submission.load(notebook)
-                timestamp, problems = _timestamp(folder)
+                timestamp, problems = timestamp_of(folder)
                 is_done = student in self.in_gradebook and self.files.are_there(student)
             except (submission.Unreadable, ImpossibleId) as problem:
                 self._add(self._failed(student, str(problem)), NOT_READ)
@@ -428,21 +427,3 @@ def _check(verdict: Verdict, assignment: str, student: str) -> None:
             raise ValueError(f"expected scores of graded cells, got one of {cell}")
         if not 0 <= score <= max_score:
             raise ValueError(f"expected from 0 to {max_score} points for {cell}, got {score!r}")
-
-
-def _timestamp(folder: Path) -> tuple[datetime | None, list[str]]:
-    """Return the time in nbgrader's note of when a submission came in, and remarks on the note."""
-    path = folder / TIMESTAMP
-    try:
-        content = read_note(path)
-    except OSError as problem:
-        return None, [f"{TIMESTAMP} cannot be read ({problem.strerror}), so it was ignored."]
-    if content is None and os.path.lexists(path):
-        return None, [f"{TIMESTAMP} is not an ordinary small file, so it was ignored."]
-    text = (content or b"").decode("utf-8", "replace").strip()
-    if not text:
-        return None, []
-    try:
-        return read_time(text), []
-    except ValueError:
-        return None, [f"{TIMESTAMP} says {text[:40]!r}, which is not a time, so it was ignored."]

@@ -74,6 +74,9 @@ def course(root, tmp_path_factory) -> Path:
     notebook = nbformat.read(submitted, as_version=4)
     notebook.cells[1:1] = map(nbformat.v4.new_markdown_cell, [NAMED, *MARKUP.values()])
     nbformat.write(notebook, submitted)
+    for student, note in ((NEW, b"yesterday"), (WORST, b"\xff")):  # which are no times
+        note_of = folder / "submitted" / student / ASSIGNMENT / "timestamp.txt"
+        note_of.write_bytes(note)
     later = folder / "later"
     shutil.move(folder / "submitted" / NEW, later / NEW)
     done = subprocess.run(

@@ -123,7 +123,7 @@ GROUND_UP = {
     "grader.sandbox": {
         *("grader.sandbox.inside", "attn_lib.course", "grader.course", "grader.errors"),
     },
-    "grader.submission": {"grader.errors"},
+    "grader.submission": {"grader.errors", "grader.files", "grader.printable"},
     "grader.judging": {
         *("grader.sandbox", "grader.sandbox.inside", "grader.submission", "attn_lib.course"),
         "grader.errors",
@@ -143,7 +143,6 @@ GROUND_UP = {
             "grader.course",
             "grader.files",
             "grader.errors",
-            "grader.times",
             "attn_lib",
         ),
     },
