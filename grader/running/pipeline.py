@@ -28,7 +28,6 @@ from grader.course import (
 )
 from grader.files import TIMESTAMP, is_by_machine, make_writable, read_note
 from grader.gradebook import reading
-from grader.gradebook.times import read_time
 from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
@@ -37,6 +36,7 @@ from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
+from grader.times import read_time
 
 #: Verdicts that are entered in the gradebook in one transaction: enough to save transactions, and
 #: few enough that most verdicts are entered while other submissions are still being judged.

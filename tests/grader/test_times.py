@@ -8,7 +8,7 @@ import pytest
 from nbgrader.utils import parse_utc
 from traitlets.config import Config
 
-from grader.gradebook import times
+from grader import times
 
 LATE_IN_UTC = datetime(2026, 7, 2, 21, 59)
 ON_THE_CLOCK = datetime(2026, 7, 2, 23, 59)
