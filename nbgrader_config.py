@@ -39,7 +39,7 @@ c.LateSubmissionPlugin.penalty_method = "none"
 # exchange.
 c.ExchangeFactory.collect = "grader.nbgrader_hooks.exchange.CollectFiles"
 # Lets `nbgrader zip_collect` unpack archives member by member, so that a damaged or malicious one
-# costs nobody else's work, and understand the file names that Moodle and Canvas make.
+# costs nobody else's work, and understand the file names that learning platforms make.
 c.ZipCollectApp.extractor_plugin = "grader.nbgrader_hooks.extracting.ArchiveExtractor"
 c.ZipCollectApp.collector_plugin = "grader.nbgrader_hooks.collecting.GradebookCollector"
 

@@ -13,6 +13,6 @@ Each of these rooms uses only those above it in the list.
 - `command_line`: ``python -m grader``.
 
 Every room may use `course`, which sets up nbgrader for this course, `files`, which writes files
-atomically, and `errors`, the base class of the errors whose messages people read. `lazy_packages`
-makes a command start faster.
+atomically, `times`, which formats times, and `errors`, the base class of the errors
+whose messages people read. `lazy_packages` makes a command start faster.
 """

@@ -1,4 +1,4 @@
-"""Print five lines on what `make course` has made and what to do with it."""
+"""Print a few lines on what `make course` has made and what to do with it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,19 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def report(root: Path, class_figures: dict[str, Any]) -> list[str]:
-    """Return the lines; `class_figures` is the content of _class/summary.json."""
-    feedback = root / "_class" / "feedback"
+def report(root: Path, class_figures: dict[str, Any] | None) -> list[str]:
+    """Return the lines; `class_figures` is what _class/summary.json holds, None without it."""
+    feedback = (root / "_class" / "feedback").as_uri()
+    of_class = ["Sample:     not graded; `.venv/bin/python -m grader doctor` says what is missing"]
+    if class_figures is not None:
+        of_class = [
+            f"Sample:     {class_sentence(class_figures)}; all in _class/grades.csv",
+            f"Feedback:   {feedback}/",
+        ]
     return [
         f"Book:       {(root / '_build' / 'html' / 'index.html').as_uri()}",
         "Exercises:  `make lab` opens them in JupyterLab",
-        f"Sample:     {class_sentence(class_figures)}; all in _class/grades.csv",
-        f"Feedback:   {feedback.as_uri()}/",
+        *of_class,
         "Next:       read Orientation and Dot products, then do dot-products with `make lab`",
     ]
 
@@ -40,7 +45,8 @@ def class_sentence(figures: dict[str, Any]) -> str:
 def main() -> int:
     summary = ROOT / "_class" / "summary.json"
     print()
-    print(*report(ROOT, json.loads(summary.read_text(encoding="utf-8"))), sep="\n")
+    figures = json.loads(summary.read_text(encoding="utf-8")) if summary.exists() else None
+    print(*report(ROOT, figures), sep="\n")
     return 0
 
 

@@ -1,10 +1,11 @@
 """Run a command that fills a folder, unless the folder was made from the same inputs.
 
-    run_if_changed.py FOLDER --makes FILE --from INPUT... -- COMMAND...
+    run_if_changed.py FOLDER --makes FILE [--skips-with STATUS] --from INPUT... -- COMMAND...
 
 The folder is emptied first, so it holds the output of this run only. If the command succeeds and
 makes FILE, a digest of the command and its inputs is stored in the folder, and later calls with
-the same inputs do nothing. A run that fails stores no digest.
+the same inputs do nothing. A run that fails stores no digest. Nor does one that ends with STATUS,
+by which the command says that it cannot do this here; that is no failure.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def digest(inputs: list[Path], command: list[str]) -> str:
     return total.hexdigest()
 
 
-def run(folder: Path, made: Path, inputs: list[Path], command: list[str]) -> int:
+def run(
+    folder: Path, made: Path, inputs: list[Path], command: list[str], skipped: int | None = None
+) -> int:
     """Bring `folder` up to date with `inputs`; return the exit status."""
     stamp = folder / STAMP
     current = digest(inputs, command)
@@ -55,6 +58,8 @@ def run(folder: Path, made: Path, inputs: list[Path], command: list[str]) -> int
         shutil.rmtree(folder)
     folder.mkdir(parents=True)
     status = subprocess.run(command).returncode
+    if skipped and status == skipped:
+        return 0
     if status:
         print(f"{folder}: {command[0]} failed with status {status}.", file=sys.stderr)
         return status
@@ -70,12 +75,13 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--makes", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--skips-with", type=int, metavar="STATUS")
     parser.add_argument("--from", type=Path, required=True, nargs="+", dest="inputs")
     options = parser.parse_args(arguments[:split])
     command = arguments[split + 1 :]
     if not command:
         parser.error("expected -- and a command, got none")
-    return run(options.folder, options.makes, options.inputs, command)
+    return run(options.folder, options.makes, options.inputs, command, options.skips_with)
 
 
 if __name__ == "__main__":

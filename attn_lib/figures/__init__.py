@@ -44,6 +44,7 @@ from attn_lib.figures.chapters.softmax_saturation import (
     largest_weight_histogram,
     overflow_histogram,
     query_gradient_histogram,
+    scores_to_gradient,
     softmax_gap,
     training_curves,
 )
@@ -56,6 +57,7 @@ from attn_lib.figures.chapters.variance_growth import (
     sign_totals,
     variance_against_width,
     weights_by_divisor,
+    width_to_spread,
 )
 
 __all__ = [
@@ -91,6 +93,7 @@ __all__ = [
     "residual_stream",
     "row_under_mask",
     "score_histogram",
+    "scores_to_gradient",
     "seconds_against_length",
     "shape_flow",
     "sharpness",
@@ -105,6 +108,7 @@ __all__ = [
     "weights_by_divisor",
     "weights_memory",
     "weights_row",
+    "width_to_spread",
     "window_masks",
     "word_weights",
 ]

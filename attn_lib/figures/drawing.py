@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.figures import style
-from attn_lib.figures.style import bare
+from attn_lib.figures.style import bare, course_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
 #: Colours of scores that were divided by nothing, √d_k or d_k.
@@ -107,8 +108,13 @@ def box(
     name: str,
     shape: str,
     colour: str,
+    *,
+    stacked: bool = False,
 ) -> None:
-    """Draw a rounded box with the name and the shape of an array."""
+    """Draw a rounded box with the name and the shape of an array, in a low box on one line.
+
+    If `stacked`, they are on two lines in a low box too.
+    """
     from matplotlib.patches import FancyBboxPatch
 
     (x, y), (width, height) = corner, size
@@ -137,11 +143,43 @@ def box(
     axes.text(
         x + width / 2,
         y + height / 2,
-        f"{name}\n{shape}" if height > width / 2 else f"{name}  {shape}",
+        f"{name}\n{shape}" if stacked or height > width / 2 else f"{name}  {shape}",
         ha="center",
         va="center",
         fontsize=10,
     )
+
+
+def flow_chart(
+    columns: Sequence[tuple[str, str, Sequence[tuple[str, str]]]], steps: Sequence[str]
+) -> Figure:
+    """Return a figure of boxes from top to bottom, one column for each case.
+
+    Parameters
+    ----------
+    columns : sequence of (title, colour, boxes)
+        Each box is a name and what it contains; there is one box more than steps.
+    steps : sequence of str
+        What leads from each box to the next, written beside the arrows.
+    """
+    width, height, pitch = 3.25, 1.0, 1.65
+    with course_style():
+        figure = new_figure(height=0.72 * (len(steps) + 1) + 0.45)
+        axes = bare(figure.add_subplot())
+        axes.set_xlim(0, 10)
+        axes.set_ylim(-len(steps) * pitch - 0.1, 1.65)
+        for i, (title, colour, boxes) in enumerate(columns):
+            left = 0.05 + i * (width + 0.2)
+            middle = left + width / 2
+            axes.text(middle, 1.3, title, ha="center", va="center", color=colour, weight="bold")
+            for j, (name, content) in enumerate(boxes):
+                box(axes, (left, -j * pitch), (width, height), name, content, colour, stacked=True)
+                if j < len(steps):
+                    flow(axes, (middle, -j * pitch - 0.04), (middle, height - (j + 1) * pitch))
+        for j, step in enumerate(steps):
+            beside = len(columns) * (width + 0.2) + 0.1
+            axes.text(beside, (height - pitch) / 2 - j * pitch, step, va="center", fontsize=10)
+    return figure
 
 
 def frame_patch(corner: tuple[float, float], width: float, height: float) -> Rectangle:

@@ -1,15 +1,15 @@
 """State the reading time of a chapter below its title.
 
 The configuration value ``reading_time_pages`` lists the pages. The time is estimated from the
-number of words, at a pace for demanding text, and the number of cells, each of which shows code,
-a table or a picture.
+number of words and of cells, each of which shows code, a table or a picture. A section with a
+displayed formula of its own counts as a derivation, whose words take longer than others.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sphinx.util.typing import ExtensionMetadata
 
 WORDS_PER_MINUTE = 200
+DERIVED_WORDS_PER_MINUTE = 120
 MINUTES_PER_CELL = 0.5
 # Minutes; a finer estimate would be false precision.
 STEP = 5
@@ -27,52 +28,74 @@ WORD = re.compile(r"\w+(?:[’'./-]\w+)*")
 NO_WORDS = (nodes.literal_block, nodes.math_block, nodes.raw, nodes.comment)
 
 
-def minutes(words: int, cells: int) -> int:
-    """Return the estimated time, rounded up to `STEP` minutes.
+class Length(NamedTuple):
+    """How long a page is."""
 
-    Examples
-    --------
-    >>> minutes(words=200, cells=0), minutes(words=1000, cells=1)
-    (5, 10)
-    """
-    exact = words / WORDS_PER_MINUTE + cells * MINUTES_PER_CELL
-    return STEP * math.ceil(exact / STEP)
+    words: int
+    derived: int  #: those of the words that stand in derivations
+    cells: int
+
+    @property
+    def minutes(self) -> int:
+        """The estimated time, rounded up to `STEP` minutes.
+
+        Examples
+        --------
+        >>> Length(200, 0, 0).minutes, Length(1000, 0, 1).minutes, Length(600, 600, 1).minutes
+        (5, 10, 10)
+        """
+        exact = (
+            (self.words - self.derived) / WORDS_PER_MINUTE
+            + self.derived / DERIVED_WORDS_PER_MINUTE
+            + self.cells * MINUTES_PER_CELL
+        )
+        return STEP * math.ceil(exact / STEP)
 
 
 def _is_cell(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
-def count(document: nodes.Node) -> tuple[int, int]:
-    """Return the number of words and of cells on a page.
+def _derives(node: nodes.Node) -> bool:
+    """Return whether a displayed formula is in the node, outside of cells and inner sections."""
+    return isinstance(node, nodes.math_block) or any(
+        _derives(child)
+        for child in node.children
+        if not (isinstance(child, nodes.section) or _is_cell(child))
+    )
+
+
+def measure(node: nodes.Node, in_derivation: bool = False) -> Length:
+    """Return the length of a page, or of a part of one that may belong to a derivation.
 
     An inline formula counts as one word; code blocks and displayed formulas do not count.
     """
-    if _is_cell(document):
-        return 0, 1
-    if isinstance(document, NO_WORDS):
-        return 0, 0
-    if isinstance(document, nodes.math):
-        return 1, 0
-    if isinstance(document, nodes.Text):
-        return len(WORD.findall(document.astext())), 0
-    counts = [count(child) for child in document.children]
-    return sum(words for words, _ in counts), sum(cells for _, cells in counts)
+    if _is_cell(node):
+        return Length(0, 0, 1)
+    if isinstance(node, NO_WORDS):
+        return Length(0, 0, 0)
+    if isinstance(node, nodes.math | nodes.Text):
+        words = 1 if isinstance(node, nodes.math) else len(WORD.findall(node.astext()))
+        return Length(words, words if in_derivation else 0, 0)
+    if isinstance(node, nodes.section):
+        in_derivation = _derives(node)
+    lengths = [measure(child, in_derivation) for child in node.children]
+    return Length(*map(sum, zip(*lengths, strict=True))) if lengths else Length(0, 0, 0)
 
 
-def statement(words: int, cells: int) -> str:
+def statement(length: Length) -> str:
     """Return the line shown below the title."""
-    cells_in_words = f"{cells} cell" if cells == 1 else f"{cells} cells"
-    return (
-        f"About {minutes(words, cells)} minutes to read: {words:,} words and {cells_in_words}."
-    ).replace(",", "\u00a0")
+    words, derived = (f"{count:,}".replace(",", "\u00a0") for count in length[:2])
+    words += f" words, {derived} of them in derivations," if length.derived else " words"
+    cells = f"{length.cells} cell" if length.cells == 1 else f"{length.cells} cells"
+    return f"About {length.minutes} minutes to read: {words} and {cells}."
 
 
 def _state(app: Sphinx, doctree: nodes.document) -> None:
     if app.env.docname not in app.config.reading_time_pages:
         return
     title = next(doctree.findall(nodes.title))
-    text = statement(*count(doctree))
+    text = statement(measure(doctree))
     line = nodes.paragraph("", text, classes=["reading-time"])
     title.parent.insert(title.parent.index(title) + 1, line)
 

@@ -30,7 +30,7 @@ OF_FILES = (
 )
 
 #: The exit statuses other than 0, which means that everything succeeded.
-SOME_FAILED, NOT_DONE, STOPPED = 1, 2, 130
+SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
 
 
 class NothingSubmitted(GraderError):
@@ -240,13 +240,20 @@ def grade_sample_class(options: argparse.Namespace) -> int:
     """
     _prepare_workers()
     from grader.command_line import sample_class
+    from grader.running.local_workers import CannotWork
 
     if options.isolation:
         _warn_of(options.isolation)
-    with _Progress() as progress:
-        graded = sample_class.grade_sample_class(
-            into=options.into, isolation=options.isolation, progress=progress
-        )
+    try:
+        with _Progress() as progress:
+            graded = sample_class.grade_sample_class(
+                into=options.into, isolation=options.isolation, progress=progress
+            )
+    except CannotWork as problem:
+        if not options.skip_without_sandbox:
+            raise
+        say(f"The sample class was not graded, because learners' code cannot be shut in: {problem}")
+        return SKIPPED
     return _print_results(graded)
 
 
@@ -299,7 +306,8 @@ def gradebook_address(options: argparse.Namespace) -> str:
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
-    from grader.gradebook import reading, times
+    from grader import times
+    from grader.gradebook import reading
     from grader.reporting import summary
 
     zone = times.zone_of(course.configuration())

@@ -211,6 +211,11 @@ def _add_sample_class(commands: Commands) -> None:
         help="the class's folder (default: %(default)s)",
     )
     _add_isolation(command)
+    command.add_argument(
+        "--skip-without-sandbox",
+        action="store_true",
+        help=f"where no sandbox can be, say so and end with status {actions.SKIPPED}",
+    )
     command.set_defaults(action=actions.grade_sample_class)
 
 

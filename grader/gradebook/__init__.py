@@ -4,5 +4,4 @@ Other rooms use:
 
 - `reading`: learners, entries and deadlines, in few queries.
 - `writing`: enter verdicts and late penalties, as nbgrader would.
-- `times`: format times with their time zones.
 """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import nbformat
@@ -11,6 +13,12 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells
 from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
+
+from grader.errors import GraderError
+
+
+class PointsDiffer(GraderError):
+    """Raised for a test cell whose points are not the sum of the points of its parts."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,12 @@ def read_source(data: bytes) -> Source:
     ----------
     data : bytes
         The file in solutions/.
+
+    Raises
+    ------
+    PointsDiffer
+        If the parts of a test cell do not add up to the points that nbgrader has for it. Full
+        marks could then not be reached, or be exceeded.
     """
     # Unlike nbformat.reads, this does not validate, for which each process would compile a schema.
     notebook = nbformat.v4.reads(data.decode("utf-8"))
@@ -60,6 +74,9 @@ def read_source(data: bytes) -> Source:
         for cell in notebook.cells
         if is_grade(cell)
     }
+    for cell in notebook.cells:
+        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
+            _check_points(cell)
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         notebook, _ = step(config=Config()).preprocess(notebook, {})
     return Source(data, notebook, frozenset(names), points)
@@ -69,3 +86,35 @@ def _defined(source: str) -> set[str]:
     """Return the names that a cell assigns or defines."""
     code = compile(source, "<answer>", "exec")
     return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+
+
+def _check_points(cell: NotebookNode) -> None:
+    """Compare the points of a test cell with the sum of its parts, if the code shows them."""
+    parts = list(_points_of_parts(ast.parse(cell.source).body))
+    if not parts or None in parts:
+        return
+    total, points = sum(filter(None, parts)), float(cell.metadata.nbgrader.points)
+    if total != points:
+        raise PointsDiffer(
+            f"The test cell {cell.metadata.nbgrader.grade_id} has {points:g} points, and its parts "
+            f"together have {total:g}. Change its points in JupyterLab (Create Assignment), or "
+            "those in its lines check.part, so that both are equal."
+        )
+
+
+def _points_of_parts(statements: list[ast.stmt]) -> Iterator[float | None]:
+    """Yield the points of each part that is opened; None for a number that only running tells."""
+    for statement in statements:
+        if isinstance(statement, ast.With):
+            yield from _points_of_parts(statement.body)
+            continue
+        once = statement.value if isinstance(statement, ast.Expr) else None
+        for node in ast.walk(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="part"), args=args, keywords=keywords):
+                    given = [word.value for word in keywords if word.arg == "points"] or args[1:2]
+                    match given:
+                        case [ast.Constant(value=int() | float() as points)] if node is once:
+                            yield points
+                        case _:
+                            yield None

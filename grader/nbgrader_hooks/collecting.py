@@ -1,4 +1,4 @@
-"""Find the learner to whom a file from Moodle or Canvas belongs, for ``nbgrader zip_collect``.
+"""Find the learner to whom a file from a learning platform belongs, for ``nbgrader zip_collect``.
 
 The platforms put the learner's name or number into the name of the file. The gradebook, into which
 the class list was imported, tells which learner that is.
@@ -6,75 +6,196 @@ the class list was imported, tells which learner that is.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
+import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from nbgrader.api import Gradebook, Student
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import FileNameCollectorPlugin
-from nbgrader.utils import parse_utc
+from traitlets import Unicode
 
+from grader.nbgrader_hooks.platforms import HINTS, MEMBERS, PATTERNS, Found, found_in, moment
 from grader.printable import printable
+from grader.times import zone_of
 
 #: Bytes in the name of a file or folder, on all usual file systems.
 MAX_NAME_BYTES = 255
 
-#: The names that the platforms give to a learner's folder or file in their archive.
-PLATFORMS = (
-    # Moodle: Ada Lovelace_12345_assignsubmission_file_/dot-products.ipynb, or without the folder.
-    # A learner has another number in each assignment, so only the name identifies them.
-    r"(?P<name>.+?)_(?P<sender>\d+)_assignsubmission_file_(?P<file_id>.*)",
-    # Canvas: lovelaceada_LATE_123_456_dot-products-1.ipynb. The first number is the learner's.
-    r"[^_]*_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file_id>.+)",
-)
+
+class _HandIn(NamedTuple):
+    """A file that can be collected."""
+
+    student: str
+    found: Found
+    path: PurePath
+    moment: datetime | None
 
 
 class GradebookCollector(FileNameCollectorPlugin):
-    """Parses the file names of Moodle and Canvas, and finds the learner in the gradebook.
+    """Finds the learner of each file in the gradebook, by the names that platforms give to files.
 
-    If you set `named_regexp`, it replaces both patterns. It is matched against the path of the
-    file relative to ``extracted``. Instead of nbgrader's group ``student_id`` it may have the
-    group ``lms_user_id`` or ``name``.
+    If you set `named_regexp`, it replaces the patterns of `platforms`. It is matched against the
+    path of the file relative to ``extracted``. Instead of nbgrader's group ``student_id`` it may
+    have the group ``lms_user_id`` or ``name``.
     """
 
-    def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """Return the learner's id and the notebook's name, or None to skip the file."""
-        path = self._below_extracted(submitted_file)
-        try:
-            return self._collected(path)
-        except Exception as problem:  # nbgrader would collect nobody after an error
-            self._tell(f"{type(problem).__name__}: {problem}", path)
-            return None
+    groups_file = Unicode(
+        "groups.csv",
+        help="A CSV file, in the course's folder, with the columns group and id: a row for each "
+        "member. What a group hands in counts for all its members.",
+    ).tag(config=True)
 
-    def _collected(self, path: PurePath) -> dict[str, str] | None:
+    _chosen: dict[PurePath, dict[str, str]] | None = None
+
+    def collect(self, submitted_file: str) -> dict[str, str] | None:
+        """Return the learner's id, the notebook's name and the time, or None to skip the file."""
+        path = self._below_extracted(submitted_file)
+        if self._chosen is None:
+            self._chosen = self._choose(self._files())
+            if not self._chosen:  # nbgrader would call this a success
+                self.parent.fail(
+                    f"Nothing was collected. Expected notebooks in files that are named as "
+                    f"{', '.join(PATTERNS)} or named_regexp names them. The lines above say what "
+                    "was found."
+                )
+        return self._chosen.get(path)
+
+    def share_with_members(self) -> None:
+        """Replace each unpacked file of a group by a copy for each of its members."""
+        if not self._groups:
+            return
+        for path in list(self._files()):
+            found = found_in(path, self.named_regexp)
+            if found is None or not (members := self._groups.get(_plain(found.name))):
+                continue
+            source = self._extracted() / path
+            for member in members:
+                target = self._extracted() / MEMBERS / member / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
+            source.unlink()
+
+    def _read_groups(self) -> dict[str, list[str]]:
+        """Return the ids of the members by the name of the group, in a form to compare."""
+        path = Path(self.parent.coursedir.root, self.groups_file)
+        groups: dict[str, list[str]] = {}
+        if not path.exists():
+            return groups
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as problem:
+            self.parent.fail(f"{path}: expected a CSV file in UTF-8: {problem}.")
+        rows = csv.DictReader(io.StringIO(text))
+        if not {"group", "id"} <= set(rows.fieldnames or ()):
+            self.parent.fail(f"{path}: expected the columns group and id, found {rows.fieldnames}.")
+        for row in rows:
+            group, student = (row["group"] or "").strip(), (row["id"] or "").strip()
+            if not _plain(group) or student not in self._ids:
+                self.parent.fail(
+                    f"{path}, line {rows.line_num}: expected a group and a learner of the "
+                    f"gradebook, found {group!r} and {student!r}."
+                )
+            groups.setdefault(_plain(group), []).append(student)
+        return groups
+
+    def _files(self) -> Iterator[PurePath]:
+        """Yield all unpacked files, in nbgrader's order."""
+        for path in sorted(self._extracted().rglob("*"), key=str):
+            if not path.is_dir():
+                yield path.relative_to(self._extracted())
+
+    def _choose(self, paths: Iterable[PurePath]) -> dict[PurePath, dict[str, str]]:
+        """Return what nbgrader is to collect, by path. Of several attempts it is the last."""
+        attempts: dict[str, dict[tuple[str, str], list[_HandIn]]] = {}
+        for path in paths:
+            try:
+                hand_in = self._read(path)
+            except Exception as problem:  # nbgrader would collect nobody after an error
+                self._tell(f"{type(problem).__name__}: {problem}", path)
+                continue
+            if hand_in is not None:
+                of_student = attempts.setdefault(hand_in.student, {})
+                of_student.setdefault(hand_in.found.attempt, []).append(hand_in)
+        chosen = {}
+        for student, of_student in attempts.items():
+            for hand_in in self._last(student, list(of_student.values())):
+                chosen[hand_in.path] = self._collected(hand_in)
+        return chosen
+
+    def _last(self, student: str, attempts: list[list[_HandIn]]) -> list[_HandIn]:
+        """Return the files of the last attempt; none if it is not known which is the last."""
+        if len(attempts) == 1 or not attempts[0][0].found.platform:
+            return [hand_in for attempt in attempts for hand_in in attempt]
+        senders = list(dict.fromkeys(attempt[0].found.sender for attempt in attempts))
+        places = " and ".join(printable(str(attempt[0].path)) for attempt in attempts)
+        if len(senders) > 1:
+            self.log.error(
+                "Not collected: expected one sender with the name of %s, found the numbers %s. "
+                "Find out whose files these are: %s",
+                printable(student), " and ".join(map(printable, senders)), places,
+            )  # fmt: skip
+            return []
+        by_time = {at: attempt for attempt in attempts if (at := attempt[0].moment) is not None}
+        if len(by_time) < len(attempts):
+            self.log.error(
+                "Not collected: %s has files in several archives, and their names do not say "
+                "which are newer. Remove the older archive: %s",
+                printable(student), places,
+            )  # fmt: skip
+            return []
+        last = by_time[max(by_time)]
+        self.log.warning(
+            "%s handed in %d times. The last attempt counts: %s. All attempts: %s",
+            printable(student), len(attempts), printable(str(last[0].path)), places,
+        )  # fmt: skip
+        return last
+
+    def _read(self, path: PurePath) -> _HandIn | None:
+        """Return whose file this is; None, and say why, if it cannot be collected."""
         if path.suffix not in self.valid_ext or is_hidden_or_system_file(path):
             return None
-        found = self._found(path)
+        found = found_in(path, self.named_regexp)
         if found is None:
             self.log.warning(
-                "Not collected: expected a file name made by Moodle or Canvas, found %s",
+                "Not collected: expected a file name made by %s, found %s",
+                " or ".join(PATTERNS),
                 printable(str(path)),
             )
             return None
-        student = found.get("student_id") or self._student(found, path)
-        if student is None or self._is_of_another_sender(student, found, path):
+        student = found.student_id or self._student(found, path)
+        if student is None:
             return None
-        if problem := self._problem_with(student, found["file_id"]):
+        at = None
+        if found.timestamp:
+            try:
+                at = moment(found.timestamp, zone_of(self.config))
+            except (ValueError, ArithmeticError, TypeError) as error:
+                self._tell(str(error), path)
+                return None
+        if problem := self._problem_with(student, found.file_id):
             self._tell(problem, path)
             return None
-        if found.get("late"):
+        return _HandIn(student, found, path, at)
+
+    def _collected(self, hand_in: _HandIn) -> dict[str, str]:
+        if hand_in.found.is_late:
             self.log.warning(
                 "%s handed in late according to Canvas, which does not say when.",
-                printable(student),
+                printable(hand_in.student),
             )
-        collected = {
-            "student_id": student,
-            "file_id": self._free(student, found["file_id"], path.suffix),
-        }
-        return collected | self._timestamp(found.get("timestamp"), path)
+        name = self._free(hand_in.student, hand_in.found.file_id, hand_in.path.suffix)
+        collected = {"student_id": hand_in.student, "file_id": name}
+        if hand_in.moment is not None:
+            collected["timestamp"] = f"{hand_in.moment.isoformat(' ')} UTC"
+        return collected
 
     def _tell(self, problem: str, path: PurePath) -> None:
         self.log.error("Not collected: %s: %s", printable(problem), printable(str(path)))
@@ -94,60 +215,38 @@ class GradebookCollector(FileNameCollectorPlugin):
                 return f"expected a folder to write into, found {place}"
         return ""
 
-    def _timestamp(self, text: str | None, path: PurePath) -> dict[str, str]:
-        if not text:
-            return {}
-        try:
-            parse_utc(text)
-        except (ValueError, ArithmeticError, TypeError):
-            self.log.error(
-                "Collected without a time, since %s is none: %s",
-                printable(repr(text)),
-                printable(str(path)),
-            )
-            return {}
-        return {"timestamp": text}
+    def _extracted(self) -> Path:
+        return Path(self.parent._format_collect_path(self.parent.extracted_directory))
 
     def _below_extracted(self, submitted_file: str) -> PurePath:
         path = Path(submitted_file)
-        extracted = Path(self.parent._format_collect_path(self.parent.extracted_directory))
-        return path.relative_to(extracted) if path.is_relative_to(extracted) else path
+        return path.relative_to(self._extracted()) if path.is_absolute() else path
 
-    def _found(self, path: PurePath) -> dict[str, str] | None:
-        if not self.named_regexp:
-            return found_in(path)
-        found = self._match(path.as_posix())
-        if found is not None and not found.get("file_id"):
-            found["file_id"] = path.name
-        return found
-
-    def _student(self, found: dict[str, str], path: PurePath) -> str | None:
-        number, name = found.get("lms_user_id"), found.get("name")
-        if number:
-            wanted, ids = f"the lms_user_id {number}", self._by_number.get(number, set())
+    def _student(self, found: Found, path: PurePath) -> str | None:
+        """Return the one student of the gradebook whom the names fit, or None, and say why."""
+        if found.lms_user_id:
+            wanted = f"the lms_user_id {found.lms_user_id}"
+            ids = self._by_number.get(found.lms_user_id, set())
+        elif found.ends_with_id:
+            wanted = f"the username at the end of {found.ends_with_id!r}"
+            ids = self._by_ending(found.ends_with_id)
         else:
-            wanted, ids = f"the name {name!r}", self._by_name.get(_plain(name or ""), set())
+            wanted, ids = f"the name {found.name!r}", self._by_name.get(_plain(found.name), set())
         if len(ids) == 1:
             return next(iter(ids))
-        has = "nobody" if not ids else " and ".join(sorted(ids))
+        has = " and ".join(sorted(ids)) or "nobody"
         self.log.error(
-            "Not collected: expected one learner with %s in the gradebook, found %s: %s",
+            "Not collected: expected one learner with %s in the gradebook, found %s: %s%s",
             printable(wanted), printable(has), printable(str(path)),
+            "" if ids else f". {HINTS.get(found.platform, '')}".rstrip(" ."),
         )  # fmt: skip
         return None
 
-    def _is_of_another_sender(self, student: str, found: dict[str, str], path: PurePath) -> bool:
-        """Say whether this file and an earlier one for the same learner have different senders."""
-        sender = found.get("sender")
-        first = self._senders.setdefault(student, sender)
-        if sender == first:
-            return False
-        self.log.error(
-            "Not collected: expected one sender with the name of %s, found the numbers %s and %s. "
-            "Find out whose file this is: %s",
-            printable(student), first, sender, printable(str(path)),
-        )  # fmt: skip
-        return True
+    def _by_ending(self, text: str) -> set[str]:
+        """Return the learners of the longest known id, at the end and after an underscore."""
+        parts = text.split("_")
+        endings = ("_".join(parts[start:]) for start in range(1, len(parts)))
+        return next((self._by_number[end] for end in endings if end in self._by_number), set())
 
     def _free(self, student: str, name: str, suffix: str) -> str:
         """Return a file name that is new for this learner; nbgrader fails on duplicates.
@@ -168,16 +267,18 @@ class GradebookCollector(FileNameCollectorPlugin):
     def __init__(self, **kwargs: object) -> None:
         super().__init__(**kwargs)
         self._taken: set[tuple[str, str]] = set()
-        self._senders: dict[str, str | None] = {}
         self._by_number: dict[str, set[str]] = {}
         self._by_name: dict[str, set[str]] = {}
+        self._ids: set[str] = set()
         course = self.parent.coursedir
         with Gradebook(course.db_url, course.course_id) as gradebook:
             for student in gradebook.db.query(Student):
                 for number in {student.lms_user_id or student.id, student.id}:
                     self._by_number.setdefault(number, set()).add(student.id)
+                self._ids.add(student.id)
                 for name in _names(student):
                     self._by_name.setdefault(name, set()).add(student.id)
+        self._groups = self._read_groups()
 
 
 def _names(student: Student) -> Iterator[str]:
@@ -188,46 +289,20 @@ def _names(student: Student) -> Iterator[str]:
 def _plain(name: str) -> str:
     """Return a name in a form to compare; platforms drop characters not allowed in file names.
 
+    Moodle drops apostrophes, and leaves no space for them.
+
     Examples
     --------
     >>> _plain("Núñez, José  María") == _plain("Nu\u0301ñez José María")
     True
     >>> _plain('Anna "Anja" Šimić')
     'anna anja šimić'
+    >>> _plain("Sinéad O'Brien") == _plain("Sinéad O’Brien") == _plain("Sinéad OBrien")
+    True
     """
-    letters = re.sub(r"[^\w\s'-]+", " ", unicodedata.normalize("NFC", name).casefold())
+    without = re.sub("['’ʼ`´]", "", unicodedata.normalize("NFC", name).casefold())
+    letters = re.sub(r"[^\w\s-]+", " ", without)
     return " ".join(letters.replace("_", " ").split())
-
-
-def found_in(path: PurePath) -> dict[str, str] | None:
-    """Return the groups of `PLATFORMS` in a path, and the ``file_id``; None if there are none."""
-    # The outermost match is the platform's name. Deeper folders come from the learner, who may
-    # have named them after somebody else.
-    for place, part in enumerate(path.parts):
-        for platform in PLATFORMS:
-            if match := re.fullmatch(platform, part, re.DOTALL):
-                is_file = place == len(path.parts) - 1
-                return match.groupdict() | ({} if is_file else {"file_id": path.name})
-    return None
-
-
-def sender_of(path: PurePath, named_regexp: str = "") -> str:
-    r"""Return what stands for a learner in the path of a file, or "".
-
-    Examples
-    --------
-    >>> sender_of(PurePath("all/Ada Lovelace_12_assignsubmission_file_/a.ipynb"))
-    '12'
-    >>> sender_of(PurePath("ada-a.ipynb"), r"(?P<student_id>\w+)-")
-    'ada'
-    """
-    if named_regexp:
-        match = re.match(named_regexp, path.as_posix())
-        found = match.groupdict() if match else {}
-    else:
-        found = found_in(path) or {}
-    names = (found.get(group) for group in ("sender", "lms_user_id", "student_id", "name"))
-    return next(filter(None, names), "")
 
 
 def is_hidden_or_system_file(path: PurePath) -> bool:

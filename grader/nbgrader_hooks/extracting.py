@@ -25,7 +25,8 @@ from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
 from grader.files import is_by_machine
-from grader.nbgrader_hooks.collecting import MAX_NAME_BYTES, is_hidden_or_system_file, sender_of
+from grader.nbgrader_hooks.collecting import MAX_NAME_BYTES, is_hidden_or_system_file
+from grader.nbgrader_hooks.platforms import found_in
 from grader.printable import printable
 from grader.submission.locating import MAX_BYTES, MAX_ENTRIES
 
@@ -95,10 +96,13 @@ class ArchiveExtractor(ExtractorPlugin):
             for path in self._files_below(source):
                 with self._contained(path.relative_to(source).as_posix()):
                     self._take(path, path.relative_to(source))
+            self.parent.collector_plugin_inst.share_with_members()
         except OSError as problem:  # only those that concern everything come here
             self.parent.fail(f"Not everything was unpacked: {problem}. Make room and try again.")
         if self._left_out:
             self.log.error("%d files or archives were left out; see above.", self._left_out)
+        if not any(path.is_file() for path in self._into.rglob("*")):
+            self.parent.fail(f"Nothing was collected: {source} has no file that can be unpacked.")
 
     def _files_below(self, folder: Path) -> Iterator[Path]:
         def tell(problem: OSError) -> None:
@@ -113,7 +117,7 @@ class ArchiveExtractor(ExtractorPlugin):
                 if Path(root, name).is_symlink():
                     self._tell(str(Path(root, name)), "links are not followed")
         if not found:
-            self.log.warning("No files found in %s", folder)
+            self.parent.fail(f"Nothing was collected. Put the platform's archive into {folder}.")
 
     def _take(self, path: Path, name: Path) -> None:
         """Unpack or copy a file that lies in the folder of archives."""
@@ -252,7 +256,9 @@ class ArchiveExtractor(ExtractorPlugin):
             self.log.error("More that was left out of the same learner's files is not listed.")
 
     def _sender(self, path: PurePosixPath) -> str:
-        return sender_of(path, self.parent.collector_plugin_inst.named_regexp)
+        """Return what stands for the learner in a path, or ""."""
+        found = found_in(path, self.parent.collector_plugin_inst.named_regexp)
+        return found.sender if found else ""
 
 
 class _Limited:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from grader.gradebook import reading
 from grader.gradebook.reading import Entry, Learner
-from grader.gradebook.times import span
 from grader.judging.findings import PartsByCell, mistakes_in
 from grader.judging.verdict import FAILED
 from grader.running import journal
 from grader.submission.wording import listed
+from grader.times import span
 
 #: The facts on a student who is not in the class list.
 NOT_LISTED = Learner()

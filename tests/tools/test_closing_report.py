@@ -18,6 +18,13 @@ def test_five_lines_in_the_promised_order():
     assert lines[3].endswith(" file:///home/ada/a%20course/_class/feedback/")
 
 
+def test_without_a_graded_class_the_other_lines_stay():
+    lines = report(Path("/home/ada/a course"), None)
+    assert [line.split(":")[0] for line in lines] == ["Book", "Exercises", "Sample", "Next"]
+    assert "not graded" in lines[2]
+    assert "grader doctor" in lines[2]
+
+
 def test_class_sentence():
     assert class_sentence(FIGURES) == (
         "9 submissions graded, 3 lost no point, mean 6.25 of 10 points"

@@ -28,9 +28,8 @@ def workplace(tmp_path, monkeypatch):
 
 def make(code: str = COPY, inputs: tuple[str, ...] = ("sources",)) -> int:
     command = [sys.executable, "-c", code]
-    return run_if_changed.main(
-        ["made", "--makes", "made/result", "--from", *inputs, "--", *command]
-    )
+    options = ["--makes", "made/result", "--skips-with", "7"]
+    return run_if_changed.main(["made", *options, "--from", *inputs, "--", *command])
 
 
 def runs(workplace) -> int:
@@ -108,3 +107,10 @@ def test_a_command_that_makes_nothing_has_failed(capfd):
 def test_a_missing_input_is_named():
     with pytest.raises(FileNotFoundError, match="Expected the input nowhere"):
         make(inputs=("sources", "nowhere"))
+
+
+def test_a_command_that_cannot_run_here_is_no_failure_and_is_tried_again(workplace):
+    cannot = 'open("runs", "a").write("run\\n"); raise SystemExit(7)'
+    assert [make(cannot), make(cannot)] == [0, 0]
+    assert runs(workplace) == 2
+    assert not (workplace / "made" / run_if_changed.STAMP).exists()

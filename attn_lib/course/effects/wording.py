@@ -23,8 +23,8 @@ REPAIRED = 0.98
 
 _SMALL = "no score here is large enough to overflow"
 _NO_EMPTY_ROW = "no row here is without an allowed key"
-_PADDING_BEHIND = (
-    "the padding stands behind the words: the causal mask hides it from them, and nobody reads "
+_PADDING_AFTER = (
+    "the padding comes after the words: the causal mask hides it from them, and nobody reads "
     "its own rows"
 )
 #: Why mistakes are invisible in the trained model.
@@ -35,12 +35,12 @@ WHY_INVISIBLE = {
     "large-negative-added": _NO_EMPTY_ROW,
     "large-negative-fill": _NO_EMPTY_ROW,
     "empty-rows-become-nan": _NO_EMPTY_ROW,
-    "padding-mask-one-too-long": _PADDING_BEHIND,
-    "padding-mask-on-the-queries": _PADDING_BEHIND,
-    "padding-mask-of-the-longest": _PADDING_BEHIND,
-    "causality-alone": _PADDING_BEHIND,
-    "padded-queries-hidden": _PADDING_BEHIND,
-    "key-padding-on-the-queries": _PADDING_BEHIND,
+    "padding-mask-one-too-long": _PADDING_AFTER,
+    "padding-mask-on-the-queries": _PADDING_AFTER,
+    "padding-mask-of-the-longest": _PADDING_AFTER,
+    "causality-alone": _PADDING_AFTER,
+    "padded-queries-hidden": _PADDING_AFTER,
+    "key-padding-on-the-queries": _PADDING_AFTER,
     "causal-mask-aligned-at-the-end": "without a cache each query has its key, so both "
     "alignments are the same",
     "cache-mask-one-too-far": "the new word is the last one, so there is no next key to see",

@@ -141,7 +141,7 @@ def _padding_mask_one_too_long(lengths, n_k):
 @mistake(
     "padding-mask-from-the-wrong-end",
     "padding_mask",
-    "It takes the padding to stand in front of the tokens; here it stands behind them.",
+    "It takes the padding to come before the tokens; here it comes after them.",
     "masking#the-padding-mask",
 )
 def _padding_mask_from_the_wrong_end(lengths, n_k):
@@ -192,7 +192,7 @@ def _padding_alone(lengths, n):
 @mistake(
     "causality-alone",
     "combined_mask",
-    "It hides the future and leaves the padding visible to the queries behind it.",
+    "It hides the future and leaves the padding visible to the queries after it.",
     "masking#combining-masks",
 )
 def _causality_alone(lengths, n):

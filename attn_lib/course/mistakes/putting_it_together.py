@@ -29,7 +29,7 @@ def _heads_by_reshape_alone(x, n_heads):
 @mistake(
     "heads-behind-positions",
     "split_heads",
-    "It leaves the heads behind the positions; swap the two axes, so that each head is a matrix.",
+    "It leaves the heads after the positions; swap the two axes, so that each head is a matrix.",
     "putting-it-together#splitting-into-heads",
 )
 def _heads_behind_positions(x, n_heads):
@@ -51,7 +51,7 @@ def _heads_interleaved(x, n_heads):
 @mistake(
     "merged-without-swapping-back",
     "merge_heads",
-    "It only reshapes; first swap the heads back behind the positions.",
+    "It only reshapes; first swap heads and positions back.",
     "putting-it-together#merging-the-heads",
 )
 def _merged_without_swapping_back(x):

@@ -191,7 +191,7 @@ def _range_from_width_and_sd(d_k):
 @mistake(
     "variance-divided-once",
     "scaled_variance",
-    "It divides the variance by c; dividing the scores by c divides their variance by c².",
+    "It divides the variance by the divisor; the square of the divisor belongs there.",
     "variance-growth#why-the-root",
 )
 def _variance_divided_once(d_k, divisor):
@@ -201,7 +201,7 @@ def _variance_divided_once(d_k, divisor):
 @mistake(
     "variance-left-alone",
     "scaled_variance",
-    "It leaves the variance as it was; dividing the scores by c divides their variance by c².",
+    "It leaves the variance as it was; it has to be divided by the square of the divisor.",
     "variance-growth#why-the-root",
 )
 def _variance_left_alone(d_k, divisor):

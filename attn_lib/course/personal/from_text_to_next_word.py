@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from attn_lib.model import (
 )
 from attn_lib.model.heads import Role
 from attn_lib.model.language import DRINKS, NAMES
+from attn_lib.model.transformer import Trace
 
 Array = NDArray[np.float64]
 
@@ -175,8 +177,9 @@ def disguise(learner_id: str) -> Disguise:
     """Return two texts, and letters for the heads of the trained model.
 
     In these texts the previous-word, the induction and the subject head look where their roles
-    say, with a weight of `CLEAR_ROLE` at least, and the others less by `CLEAR_GAP`. Each mistake
-    of `SHOWN_BY_LEADS` gives a wrong answer, and so does each head taken for the induction head.
+    say, with a weight of `CLEAR_ROLE` at least, and the others less by `CLEAR_GAP`. Who looks for
+    a role at a word beside the right one finds another head. Each mistake of `SHOWN_BY_LEADS`
+    gives a wrong answer, and so does each head taken for the induction head.
 
     Parameters
     ----------
@@ -189,39 +192,24 @@ def disguise(learner_id: str) -> Disguise:
     >>> texts.orders.split()[-1] in texts.orders.split()[:-1], len(set(texts.heads))
     (True, 4)
     """
-    heads = [(layer, head) for layer in (0, 1) for head in (0, 1)]
 
-    def draw(rng: np.random.Generator) -> Disguise:
+    def draw_orders(rng: np.random.Generator) -> list[str]:
         words = recall_sentence(rng, pairs=3).words[:6]
         asked = int(rng.integers(2))  # not the last name: its drink is also the previous word
-        drinks = words[2 * asked + 1], words[3 - 2 * asked]
+        return [*words, words[2 * asked]]
+
+    def draw_sentence(rng: np.random.Generator) -> list[str]:
         drawn = agreement_sentence(rng, attractors=2)
-        sentence = " ".join(drawn.words[: drawn.answers[0].position])
-        letters = tuple(heads[i] for i in rng.permutation(4))
-        orders, left_out = " ".join([*words, words[2 * asked]]), str(rng.choice([*LETTERS]))
-        return Disguise(orders, sentence, letters, drinks, left_out)
+        return list(drawn.words[: drawn.answers[0].position])
 
-    def suitable(texts: Disguise) -> bool:
-        if len(set(texts.orders.split())) < 6:
-            return False
-        scores = role_scores(texts)
-        clear = all(
-            of_heads.max() > max(CLEAR_ROLE, np.sort(of_heads)[-2] + CLEAR_GAP)
-            for of_heads in scores.values()
-        )
-        fills = [int(of_heads.argmax()) for of_heads in scores.values()]
-        if not clear or len(set(fills)) < 3 or LETTERS.index(texts.left_out) not in fills:
-            return False
-        logits = forward(trained_model(), encode(texts.orders))["logits"][-1]
-        if WORDS[logits.argmax()] != texts.drinks[0]:
-            return False
-        parts, own = parts_of_logits(texts), PARTS_BEFORE_HEADS + fills[1]
-        leads = parts[:, 0] - parts[:, 1]
-        others = np.abs(np.delete(leads, own) - leads[own])
-        asked = {"lead_without_head": (parts, own)}
-        return bool(others.min() > 0.1 and mistakes_show(asked, SHOWN_BY_LEADS, margin=0.1))
-
-    return first_suitable(learner_id, "disguise", draw, suitable)
+    orders = first_suitable(learner_id, "disguise-orders", draw_orders, _are_clear_orders)
+    sentence = first_suitable(learner_id, "disguise-sentence", draw_sentence, _is_clear_sentence)
+    rng = personal_rng(learner_id, "disguise-heads")
+    heads = [(layer, head) for layer in (0, 1) for head in (0, 1)]
+    letters = tuple(heads[i] for i in rng.permutation(4))
+    texts = Disguise(" ".join(orders), " ".join(sentence), letters, _drinks(orders), "")
+    with_roles = [int(of_heads.argmax()) for of_heads in role_scores(texts).values()]
+    return texts._replace(left_out=LETTERS[rng.choice(with_roles)])
 
 
 def role_scores(texts: Disguise) -> dict[Role, Array]:
@@ -243,14 +231,9 @@ def role_scores(texts: Disguise) -> dict[Role, Array]:
     >>> [bool(of_heads.max() > CLEAR_ROLE) for of_heads in scores.values()]
     [True, True, True]
     """
-    words = texts.orders.split()
     orders, sentence = maps(texts, texts.orders), maps(texts, texts.sentence)
-    drinks = np.arange(1, len(words) - 1, 2)
-    return {
-        "previous word": orders[:, drinks, drinks - 1].mean(axis=1),
-        "induction": orders[:, -1, words.index(words[-1]) + 1],
-        "subject": sentence[:, -1, 1],
-    }
+    previous, induction = _scores_in_orders(orders, texts.orders.split())
+    return {"previous word": previous, "induction": induction, "subject": sentence[:, -1, 1]}
 
 
 def maps(texts: Disguise, text: str) -> Array:
@@ -271,9 +254,7 @@ def maps(texts: Disguise, text: str) -> Array:
     >>> maps(texts, texts.orders).shape
     (4, 7, 7)
     """
-    trace = forward(trained_model(), encode(text))
-    weights = [trace[f"layer{layer + 1}.weights"][head] for layer, head in texts.heads]
-    return np.array(weights, dtype=float)
+    return _weights(text)[[2 * layer + head for layer, head in texts.heads]]
 
 
 def parts_of_logits(texts: Disguise) -> Array:
@@ -296,16 +277,79 @@ def parts_of_logits(texts: Disguise) -> Array:
     >>> bool(right > second)
     True
     """
-    trace = forward(trained_model(), encode(texts.orders))
-    parts = logit_parts(trained_model(), trace)
-    names = [
-        "embedding",
-        "position",
-        *(f"layer {layer + 1}, head {head + 1}" for layer, head in texts.heads),
-    ]
-    columns = encode(texts.drinks)
-    rows = [parts[name][-1, columns] for name in (*names, "bias of the last norm")]
+    parts = _parts(texts.orders.split())
+    own = [PARTS_BEFORE_HEADS + 2 * layer + head for layer, head in texts.heads]
+    return parts[[*range(PARTS_BEFORE_HEADS), *own, *range(PARTS_BEFORE_HEADS + 4, len(parts))]]
+
+
+@lru_cache(maxsize=64)
+def _read(text: str) -> Trace:
+    return forward(trained_model(), encode(text))
+
+
+def _weights(text: str) -> Array:
+    """Return the weights of all heads of both layers in a row, shape (4, n, n)."""
+    trace = _read(text)
+    both = [trace["layer1.weights"], trace["layer2.weights"]]
+    return np.concatenate(both).astype(float)
+
+
+def _drinks(orders: Sequence[str]) -> tuple[str, str]:
+    """Return the drink of the name that comes again, and that of the other early order."""
+    asked = orders.index(orders[-1])
+    return orders[asked + 1], orders[3 - asked]
+
+
+def _parts(orders: Sequence[str]) -> Array:
+    """Return the parts of the logits of both drinks, with the heads in the order of the model."""
+    parts = logit_parts(trained_model(), _read(" ".join(orders)))
+    rows = [part[-1, encode(_drinks(orders))] for part in parts.values()]
     return np.array(rows, dtype=float).round(2) + 0.0  # no −0.0
+
+
+def _scores_in_orders(weights: Array, words: Sequence[str]) -> list[Array]:
+    """Return how well each head fills the roles of the previous-word and the induction head."""
+    drinks, source = np.arange(1, len(words) - 1, 2), words.index(words[-1]) + 1
+    return [weights[:, drinks, drinks - 1].mean(axis=1), weights[:, -1, source]]
+
+
+def _are_clear_orders(words: list[str]) -> bool:
+    if len(set(words)) < 6:
+        return False
+    weights = _weights(" ".join(words))
+    drinks, asked = np.arange(1, len(words) - 1, 2), words.index(words[-1])
+    beside = {asked - 1, asked, asked + 2, len(words) - 2, len(words) - 1} - {-1, asked + 1}
+    previous, induction = _scores_in_orders(weights, words)
+    misread_previous = [
+        weights[:, drinks, drinks].mean(axis=1),
+        weights[:, drinks[1:], drinks[1:] - 2].mean(axis=1),
+    ]
+    if not _is_clear(previous, misread_previous):
+        return False
+    if not _is_clear(induction, [weights[:, -1, key] for key in beside]):
+        return False
+    logits = _read(" ".join(words))["logits"][-1]
+    if WORDS[logits.argmax()] != _drinks(words)[0] or previous.argmax() == induction.argmax():
+        return False
+    parts, own = _parts(words), PARTS_BEFORE_HEADS + int(induction.argmax())
+    leads = parts[:, 0] - parts[:, 1]
+    others = np.abs(np.delete(leads, own) - leads[own])
+    asked_for = {"lead_without_head": (parts, own)}
+    return bool(others.min() > 0.1 and mistakes_show(asked_for, SHOWN_BY_LEADS, margin=0.1))
+
+
+def _is_clear_sentence(words: list[str]) -> bool:
+    row = _weights(" ".join(words))[:, -1]
+    return _is_clear(row[:, 1], [row[:, key] for key in (0, 2, 4, len(words) - 1)])
+
+
+def _is_clear(scores: Array, misread: Sequence[Array]) -> bool:
+    """Say whether one head fills a role, and looking at other words points to other heads."""
+    *_, second, first = np.sort(scores)
+    return bool(
+        first > max(CLEAR_ROLE, second + CLEAR_GAP)
+        and all(other.argmax() != scores.argmax() for other in misread)
+    )
 
 
 def _differ(target: str, args: Sequence[Any]) -> bool:

@@ -245,7 +245,7 @@ def word_weights(
 
 
 def name_matches(scores: ArrayLike, names: Sequence[str]) -> tuple[Figure, str]:
-    """Draw how well a name that comes again matches the drinks behind each name.
+    """Draw how well a name that comes again matches the drinks after each name.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def name_matches(scores: ArrayLike, names: Sequence[str]) -> tuple[Figure, str]:
     --------
     >>> _, text = name_matches([[7, 1], [-3, 9]], ["ada", "bob"])
     >>> text.split(". ")[0]
-    'A name and the drink behind it: scores from 7.0 to 9.0'
+    'A name and the drink after it: scores from 7.0 to 9.0'
     """
     scores = np.asarray(scores, dtype=float)
     own = np.eye(len(names), dtype=bool)
@@ -275,14 +275,14 @@ def name_matches(scores: ArrayLike, names: Sequence[str]) -> tuple[Figure, str]:
         for (i, j), score in np.ndenumerate(scores):
             write_in_cell(axes, i, j, decimal_text(score, 0))
         axes.set_ylabel("query: this name again")
-        axes.set_xlabel("key: a drink behind this name")
+        axes.set_xlabel("key: a drink after this name")
     same, other = scores[own], scores[~own]
     low, high, other_low, other_high = (
         decimal_text(number, 1) for number in (same.min(), same.max(), other.min(), other.max())
     )
     return figure, (
-        f"A name and the drink behind it: scores from {low} to {high}. "
-        f"A name and the drink behind another: from {other_low} to {other_high}."
+        f"A name and the drink after it: scores from {low} to {high}. "
+        f"A name and the drink after another: from {other_low} to {other_high}."
     )
 
 

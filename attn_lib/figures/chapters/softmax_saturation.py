@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from attn_lib import experiments
 from attn_lib.estimates import Estimate
@@ -16,14 +16,16 @@ from attn_lib.figures.drawing import (
     OVERSCALED,
     SCALED,
     UNSCALED,
+    flow_chart,
     number_text,
     percent_text,
     power_text,
     rate_text,
+    row_text,
     small_text,
 )
 from attn_lib.figures.style import course_style, new_figure
-from attn_lib.softmax import softmax
+from attn_lib.softmax import softmax, softmax_backward
 from attn_lib.training import Training
 
 if TYPE_CHECKING:
@@ -84,6 +86,57 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
         f"Gap {gap:g}, temperature {temperature:g}: {weights}; "
         f"the curve rises by {small_text(slope)} a unit."
     ).replace("-", "−")
+
+
+def scores_to_gradient(scores: ArrayLike, d_k: int, right: int) -> tuple[Figure, str]:
+    r"""Draw a gradient on its way back through softmax, for raw scores and for scaled ones.
+
+    The gradient arriving at the weights is −1 at the right key and 0 at the others: only the right
+    key should have more.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n_k,)
+        Raw scores of one query.
+    d_k : int
+        Width of a query and a key; scores are divided by its root in the second column.
+    right : int
+        The right key, from 0.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = scores_to_gradient([15, 12, 9], d_k=64, right=2)
+    >>> print(text.replace(". ", ".\n").replace("; ", ";\n"))
+    Raw: scores 15, 12, 9;
+    weights 0.950, 0.047, 0.002;
+    gradient at the scores 0.002, 0.000, −0.002.
+    ÷ √64: scores 1.875, 1.500, 1.125;
+    weights 0.463, 0.318, 0.219;
+    gradient at the scores 0.101, 0.070, −0.171.
+    """
+    scores = np.asarray(scores, dtype=float)
+    arriving = -np.eye(len(scores))[right]
+    columns, texts = [], []
+    for name, colour, row in (
+        ("raw", UNSCALED, scores),
+        (f"÷ √{d_k}", SCALED, scores / np.sqrt(d_k)),
+    ):
+        weights = softmax(row)
+        gradient = softmax_backward(weights, arriving)
+        boxes = {
+            "scores": row_text(row),
+            "weights": row_text(weights, share=True),
+            "gradient at the scores": row_text(gradient),
+        }
+        columns.append((name, colour, [*boxes.items()]))
+        shown = "; ".join(f"{name} {numbers}" for name, numbers in boxes.items())
+        texts.append(f"{name.capitalize()}: {shown}.")
+    steps = ("softmax", f"back through it,\nfor a loss that\nwants key {right + 1}")
+    return flow_chart(columns, steps), " ".join(texts)
 
 
 def largest_weight_histogram(

@@ -24,6 +24,7 @@ from attn_lib.figures.drawing import (
     UNSCALED,
     decimal_text,
     end_label,
+    flow_chart,
     percent_text,
 )
 from attn_lib.figures.style import course_style, new_figure
@@ -84,6 +85,53 @@ def sign_totals(first: int = 2, second: int = 5) -> tuple[Figure, str]:
         panels[1].set_xlabel("total (shaded: one standard deviation to either side)")
         panels[1].set_xticks(range(-max(first, second), max(first, second) + 1))
     return figure, " ".join(texts)
+
+
+def width_to_spread(narrow: int = 64, wide: int = 512) -> tuple[Figure, str]:
+    r"""Draw how the spread of a score follows from the width of queries and keys.
+
+    The entries of queries and keys are independent with mean 0 and variance 1.
+
+    Parameters
+    ----------
+    narrow, wide : int
+        Two widths, one for each column, at least 1.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = width_to_spread(4, 64)
+    >>> print(text.replace(". ", ".\n"))
+    Width 4: 4 products in a score, variance 4, standard deviation 2; divided by √4, 1.
+    Width 64: 64 products in a score, variance 64, standard deviation 8; divided by √64, 1.
+    """
+    steps = (
+        "one product\nfor each entry",
+        "each has variance 1,\nand variances add",
+        "the root of\nthe variance",
+        "divide by √d_k",
+    )
+    columns, texts = [], []
+    for width, colour in ((narrow, SCALED), (wide, UNSCALED)):
+        products = variance = width
+        sd = math.sqrt(variance)
+        shown, left = f"{sd:.3g}", f"{sd / math.sqrt(width):g}"
+        boxes = (
+            ("entries of a key", str(width)),
+            ("products in a score", str(products)),
+            ("variance", str(variance)),
+            ("standard deviation", shown),
+            ("after the division", left),
+        )
+        columns.append((f"d_k = {width}", colour, boxes))
+        texts.append(
+            f"Width {width}: {products} products in a score, variance {variance}, standard "
+            f"deviation {shown}; divided by √{width}, {left}."
+        )
+    return flow_chart(columns, steps), " ".join(texts)
 
 
 def score_histogram(d_k: int, n: int = 6000, seed: int = 0) -> tuple[Figure, str]:

@@ -131,7 +131,7 @@ class TestReasons:
         parts = RIGHT._replace(padding_mask=lambda lengths, n_k: np.ones((1, n_k), dtype=bool))
         logits = answer_logits(trained_model(), FEW, parts=parts)
         np.testing.assert_allclose(logits, answer_logits(trained_model(), FEW), atol=1e-4)
-        padding = {id for id, why in WHY_INVISIBLE.items() if "padding stands behind" in why}
+        padding = {id for id, why in WHY_INVISIBLE.items() if "padding comes after" in why}
         masks = {"padding_mask", "combined_mask", "mask_from_key_padding"}
         assert {MISTAKES[id].target for id in padding} == masks
 

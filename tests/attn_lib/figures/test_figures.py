@@ -147,6 +147,22 @@ def test_softmax_gap_shows_the_weight_and_its_slope(gap, temperature):
     assert f"Gap {gap:g}".replace("-", "−") in text
 
 
+def test_scores_to_gradient_goes_against_the_loss():
+    figure, text = figures.scores_to_gradient([3.0, 1.0, 2.0, 0.0], d_k=4, right=1)
+    shown = [label.split("\n") for label in words(figure.axes[0]) if label.count("\n") == 1]
+    gradients = [[*map(float, row.replace("−", "-").split(", "))] for _, row in shown[2::3]]
+    for row, gradient in zip(([3, 1, 2, 0], [1.5, 0.5, 1, 0]), gradients, strict=True):
+        step = 1e-6
+        slopes = [
+            -(softmax(row + step * e) - softmax(row - step * e))[1] / (2 * step) for e in np.eye(4)
+        ]
+        np.testing.assert_allclose(gradient, slopes, atol=0.0005)
+        assert slopes[1] < -0.05 < 0 < min(slopes[0], *slopes[2:])
+    assert shown[0] == ["scores", "3, 1, 2, 0"]
+    assert shown[3] == ["scores", "1.500, 0.500, 1, 0"]
+    assert text.count("gradient at the scores") == 2
+
+
 def test_softmax_gap_needs_a_positive_temperature():
     with pytest.raises(ValueError, match="positive temperature, got 0"):
         figures.softmax_gap(1, 0)

@@ -110,8 +110,8 @@ def test_matches_are_told_apart_from_mismatches():
     np.testing.assert_array_equal(figure.axes[0].images[0].get_array(), scores)
     assert words(figure.axes[0]) == ["5", "−1", "2", "0", "7", "3", "−5", "1", "6"]
     assert text == (
-        "A name and the drink behind it: scores from 5.4 to 7.0. "
-        "A name and the drink behind another: from −4.6 to 3.2."
+        "A name and the drink after it: scores from 5.4 to 7.0. "
+        "A name and the drink after another: from −4.6 to 3.2."
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from attn_lib.estimates import Estimate, variance_noise
 from attn_lib.experiments import largest_weights, score_samples
 from attn_lib.figures.chapters import variance_growth
-from tests.attn_lib.figures.drawn import line, titles
+from tests.attn_lib.figures.drawn import line, titles, words
 
 
 def histogram(axes):
@@ -29,6 +29,27 @@ def test_sign_totals_counts_every_case():
         assert axes.get_title(loc="left") == title
         shown = ", ".join(map(str, counts))
         assert f"to {terms}, in {shown} of {2**terms} cases; variance {terms}." in text
+
+
+def test_width_to_spread_shows_what_signs_of_that_width_do():
+    figure, text = variance_growth.width_to_spread(3, 7)
+    shown = [label for label in words(figure.axes[0]) if label]  # arrows have none
+    for width, column in ((3, shown[:6]), (7, shown[6:12])):
+        signs = np.array(np.meshgrid(*[[-1, 1]] * width)).reshape(width, -1)
+        totals = signs.sum(axis=0)  # entries ±1 of variance 1: every product is a sign
+        scaled = totals / math.sqrt(width)
+        assert column == [
+            f"d_k = {width}",
+            f"entries of a key\n{width}",
+            f"products in a score\n{len(signs)}",
+            f"variance\n{totals.var():g}",
+            f"standard deviation\n{totals.std():.3g}",
+            f"after the division\n{scaled.std():g}",
+        ]
+        assert (
+            f"Width {width}: {width} products in a score, variance {totals.var():g}, "
+            f"standard deviation {totals.std():.3g}; divided by √{width}, 1."
+        ) in text
 
 
 def test_score_histogram_states_the_error_of_the_standard_deviation():

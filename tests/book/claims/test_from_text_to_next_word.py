@@ -8,6 +8,7 @@ import pytest
 from attn_lib.course.effects import measured
 from attn_lib.course.mistakes import catalogue
 from attn_lib.model import (
+    CHANCE,
     CONFIG,
     STEPS,
     accuracy,
@@ -47,6 +48,8 @@ def test_the_sizes(page, prose):
     size = sum(array.size for array in MODEL.parameters.values())
     assert glued["n_numbers"] == pytest.approx(size / 1000)
     assert (glued["n_words"], glued["d_model"]) == (CONFIG.n_words, CONFIG.d_model)
+    assert glued["n_drinks"] == len(DRINKS) == round(1 / CHANCE["recall"])
+    assert CHANCE["agreement"] == 1 / 2
     assert glued["root_d_k"] ** 2 == CONFIG.d_k == 16
     assert (CONFIG.n_layers, CONFIG.n_heads, CONFIG.d_ff) == (2, 2, 0)
     assert WEIGHT_OF_OTHERS == 0.1
@@ -284,9 +287,9 @@ def test_the_right_options_of_the_quizzes(root, page):
         "merged-width-again": f"{trace['layer1.merged'].shape}",
         "cached-shape-again": "(1, 13)",
         "what-is-added": "It adds it to the stream",
-        "who-writes-what": "Into that of the first “tea”".replace("“", '"').replace("”", '"'),
+        "who-writes-what": 'Into that of "tea"',
         "one-layer-only": "The key of a drink cannot say whose drink it is",
-        "leave-out-subject": 'It is still continued with "tea"',
+        "leave-out-subject": 'Still with "tea"',
         "shuffled-words": "They are rearranged in the same way",
         "invisible-mistake": "Accuracy is too blunt a test for it",
     }.items():

@@ -76,13 +76,15 @@ def test_weights_that_stand_ins_leave_on_hidden_keys(text, states):
     assert f"by 15, and with −10 put for the hidden ones these get {left(-10, -15):.3f} of" in text
     nothing = sum(shares([2, 0.5, -1 - 1e-9, -1e-9])[2:])
     assert f"The hidden keys keep {nothing:.3f}, just what they have without" in text
-    endings = [state.partition("Hidden keys get ")[2] for state in states["Put for a hidden score"]]
+    endings = [
+        state.partition("Hidden keys get ")[2] for state in states["In place of a hidden score"]
+    ]
     assert endings[0] == f"{left(0):.3f} of the weight."
     assert endings[-1] == "0 of the weight."
 
 
 def test_rows_with_nothing_to_attend_to(tables, text):
-    rows = tables["all four keys", "float64", "float32", "float16"]
+    rows = tables["all four keys hidden", "float64", "float32", "float16"]
     leak, uniform = " ".join(decimals(UNMASKED)), "0.25 each"
     assert rows == [
         ("put −∞", "NaN", "NaN", "NaN"),

@@ -51,6 +51,12 @@ def test_the_question_about_weights(text):
         assert re.search(rf"[A-D]{option:.2f} ", shown)
 
 
+def test_the_gradient_that_wants_the_worst_key(text):
+    weights = [softmax(np.array([15.0, 12, 9]) / divisor)[2] for divisor in (1, 8)]
+    raw, scaled = (w * (1 - w) for w in weights)  # diagonal of the Jacobian
+    assert f"Key 3 hears {scaled / raw:.0f} times as much" in text
+
+
 def test_two_and_three_keys(text, tables):
     with np.printoptions(precision=4, suppress=True):
         for scores in ([1.0, 5], [101.0, 105]):

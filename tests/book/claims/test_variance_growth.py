@@ -141,6 +141,7 @@ def test_scores_do_not_range_over_500(tables, text):
         for end in (-low, high, low_further, high_further):
             assert abs(end / furthest - 1) < 0.15
     assert f"is {500 / 8} standard deviations out" in text
+    assert f"be {500 / 64:.1f} on average" in text
 
 
 def test_scores_when_assumptions_fail(tables, text):
@@ -160,7 +161,7 @@ def test_scores_when_assumptions_fail(tables, text):
             3 + (kurtosis - 3) / 64,
         ),
         "key = query": (8, math.sqrt(2), 3 + 12 / 64),
-        "all entries of a vector equal": (0, 8, 9),
+        "all entries equal, in each vector": (0, 8, 9),
     }
     assert [row[0] for row in rows] == list(theory)
     for name, mean_cell, sd_cell in rows:

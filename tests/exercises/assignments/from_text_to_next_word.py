@@ -84,7 +84,7 @@ def without_head(w_o, n_heads, head):
 
 
 asked = texts.orders.split().index(texts.orders.split()[-1])
-previous = max("ABCD", key=lambda letter: orders["ABCD".index(letter), asked + 1, asked])
+previous = max("ABCD", key=lambda letter: min(orders["ABCD".index(letter), (1, 3, 5), (0, 2, 4)]))
 induction = max("ABCD", key=lambda letter: orders["ABCD".index(letter), -1, asked + 1])
 subject = max("ABCD", key=lambda letter: sentence["ABCD".index(letter), -1, 1])
 breaks = {previous: "A", induction: "A", subject: "B"}[texts.left_out]

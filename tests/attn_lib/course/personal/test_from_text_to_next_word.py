@@ -108,6 +108,19 @@ class TestNumbers:
         for text in (texts.orders, texts.sentence):
             np.testing.assert_allclose(maps(texts, text).sum(axis=-1), 1, atol=1e-5)
 
+    def test_the_right_words_find_a_head_and_those_beside_them_another(self, learner):
+        texts = TEXTS[learner]
+        orders, sentence = maps(texts, texts.orders), maps(texts, texts.sentence)
+        words, (previous, induction, subject) = texts.orders.split(), fills(texts)
+        asked = words.index(words[-1])
+        for shift in (-1, 0, 2):
+            if asked + shift >= 0:
+                assert orders[:, -1, asked + shift].argmax() != induction
+        for key in (0, 2):
+            assert sentence[:, -1, key].argmax() != subject
+        assert orders[:, [1, 3, 5], [1, 3, 5]].mean(axis=1).argmax() != previous
+        assert orders[:, [3, 5], [1, 3]].mean(axis=1).argmax() != previous
+
     def test_the_lead_needs_the_right_head(self, learner):
         texts = TEXTS[learner]
         parts, own = parts_of_logits(texts), PARTS_BEFORE_HEADS + fills(texts)[1]

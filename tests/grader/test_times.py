@@ -6,7 +6,7 @@ from datetime import datetime
 
 from traitlets.config import Config
 
-from grader.gradebook import times
+from grader import times
 
 LATE_IN_UTC = datetime(2026, 7, 2, 21, 59)
 

@@ -1,0 +1,67 @@
+"""The instructor's notebook is refused before grading if its points contradict each other."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from grader.course import ROOT
+from grader.judging.assignment_source import PointsDiffer, read_source
+
+ASSIGNMENTS = sorted(path.stem for path in (ROOT / "solutions").glob("*/*.ipynb"))
+
+
+def notebook_with(source: str, points: float) -> bytes:
+    """Return a notebook with one test cell."""
+    cell = new_code_cell(
+        f"check = Checks(globals())\n{source}\ncheck.finish()",
+        metadata={
+            "nbgrader": {
+                "grade_id": "a-tests",
+                "grade": True,
+                "solution": False,
+                "locked": True,
+                "points": points,
+                "schema_version": 3,
+                "cell_type": "code",
+                "task": False,
+            }
+        },
+    )
+    return nbformat.writes(new_notebook(cells=[cell])).encode()
+
+
+@pytest.mark.parametrize(
+    ("source", "points", "total"),
+    [
+        ('check.part("a", points=1)\ncheck.part("b", points=1)', 3, 2),
+        ('check.part("a", points=1.5)\ncheck.part("b", 0.75)', 2, 2.25),
+        ('with one:\n    check.part("a", points=2)', 1, 2),
+        ('check.part(points=1, title="a")', 0, 1),
+    ],
+)
+def test_points_that_are_not_the_sum_of_the_parts_are_refused(source, points, total):
+    told = f"The test cell a-tests has {points:g} points, and its parts together have {total:g}."
+    with pytest.raises(PointsDiffer, match=told.replace(".", r"\.")):
+        read_source(notebook_with(source, points))
+
+
+@pytest.mark.parametrize(
+    ("source", "points"),
+    [
+        ('check.part("a", points=1)\ncheck.part("b", points=1)', 2),
+        ('for name in "ab":\n    check.part(name, points=1)', 2),
+        ('with one:\n    for name in "ab":\n        check.part(name, points=1)', 2),
+        ('[check.part(name, points=1) for name in "ab"]', 2),
+        ('check.part("a", points=one)', 3),
+        ("assert True", 3),
+    ],
+)
+def test_equal_points_are_taken_and_so_are_those_that_only_running_tells(source, points):
+    assert read_source(notebook_with(source, points)).points == {"a-tests": points}
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_every_assignment_has_equal_points(assignment):
+    read_source((ROOT / f"solutions/{assignment}/{assignment}.ipynb").read_bytes())
