@@ -46,6 +46,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "CellsChanged",
             "LateRuleFailed",
             "NothingGraded",
+            "PointsDiffer",
         ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
     }
