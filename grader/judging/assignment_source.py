@@ -34,7 +34,7 @@ class Source:
 
     def is_test(self, cell: NotebookNode) -> bool:
         """Return whether the cell is a test cell."""
-        return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+        return _is_test(cell)
 
 
 def is_unanswered(cell: NotebookNode) -> bool:
@@ -75,11 +75,15 @@ def read_source(data: bytes) -> Source:
         if is_grade(cell)
     }
     for cell in notebook.cells:
-        if is_grade(cell) and not is_solution(cell) and cell.cell_type == "code":
+        if _is_test(cell):
             _check_points(cell)
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         notebook, _ = step(config=Config()).preprocess(notebook, {})
     return Source(data, notebook, frozenset(names), points)
+
+
+def _is_test(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
 def _defined(source: str) -> set[str]:
