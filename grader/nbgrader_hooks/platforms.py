@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
@@ -114,11 +114,8 @@ def _found(platform: str, match: re.Match[str], file_name: str) -> Found:
     file_id = groups.pop("file_id", "") or file_name
     known = {name: text for name, text in groups.items() if name in Found._fields}
     found = Found(file_id, platform, is_late=is_late, **known)
-    return found._replace(sender=next(filter(None, _identities(found)), ""))
-
-
-def _identities(found: Found) -> Iterator[str]:
-    yield from (found.sender, found.ends_with_id, found.lms_user_id, found.student_id, found.name)
+    names = found.sender, found.ends_with_id, found.lms_user_id, found.student_id, found.name
+    return found._replace(sender=next(filter(None, names), ""))
 
 
 def moment(timestamp: str, zone: str) -> datetime:
@@ -143,20 +140,21 @@ def moment(timestamp: str, zone: str) -> datetime:
     >>> str(moment("Mar 2, 2026 930 AM", "UTC"))
     '2026-03-02 09:30:00'
     """
-    local = tz.gettz(zone)
+    at = _parsed(timestamp)
+    if at is None:
+        if re.match(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)? ", timestamp):
+            return read_time(timestamp)  # with the name of a time zone
+        raise ValueError(f"expected a time such as 2026-03-02 22:30:00, found {timestamp!r}")
+    local = at if at.tzinfo else at.replace(tzinfo=tz.gettz(zone))
+    return local.astimezone(UTC).replace(tzinfo=None)
+
+
+def _parsed(timestamp: str) -> datetime | None:
+    """Return a time in a form of a platform or of ISO 8601, in a zone only if the text has one."""
     text = re.sub(r" (\d{3}) ([AP]M)$", r" 0\1 \2", timestamp)
     for form in _FORMATS:
-        try:
-            at = datetime.strptime(text, form).replace(tzinfo=local)
-        except ValueError:
-            continue
-        return at.astimezone(UTC).replace(tzinfo=None)
-    try:
-        at = datetime.fromisoformat(timestamp)
-    except ValueError:
-        if not re.match(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)? ", timestamp):
-            raise ValueError(
-                f"expected a time such as 2026-03-02 22:30:00, found {timestamp!r}"
-            ) from None
-        return read_time(timestamp)  # with the name of a time zone
-    return (at if at.tzinfo else at.replace(tzinfo=local)).astimezone(UTC).replace(tzinfo=None)
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(text, form)  # noqa: DTZ007
+    with contextlib.suppress(ValueError):
+        return datetime.fromisoformat(timestamp)
+    return None
