@@ -60,6 +60,8 @@ const live = (() => {
       group.focus({ preventScroll: true });
       event.preventDefault();
     });
+    // `touch-action` alone does not keep a finger on a part of a drawing from scrolling the page.
+    group.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
     group.addEventListener("pointermove", (event) => {
       if (group.hasPointerCapture(event.pointerId)) drag(event);
     });
@@ -141,8 +143,7 @@ const live = (() => {
     };
   }
 
-  // Load a script of this folder once, where a figure needs more than the page has.
-  function load(name) {
+  function loadOne(name) {
     if (!scripts.has(name)) {
       scripts.set(name, new Promise((done, failed) => {
         document.head.append(el("script", {
@@ -152,6 +153,11 @@ const live = (() => {
       }));
     }
     return scripts.get(name);
+  }
+
+  // Load scripts of this folder one after the other, each once for all figures of the page.
+  async function load(...names) {
+    for (const name of names) await loadOne(name);
   }
 
   // `build(root, start)` fills in a figure, given its start; if it fails, the picture stays.
