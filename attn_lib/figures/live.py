@@ -35,7 +35,7 @@ class LiveFigure(Explorer):
 
     @property
     def start(self) -> dict[str, Any]:
-        """What is given and the start of each slider: the drawing's arguments on a page."""
+        """Return the arguments of the drawing at the start."""
         return self.given | self.start_state
 
     def static_html(self) -> str:

@@ -64,7 +64,7 @@ live.figure("scorecard", (root, start) => {
   function build() {
     results = [];
     const head = (...texts) => el("thead", {}, el("tr", {},
-      ...texts.map((text) => el("th", { scope: "col" }, text))));
+      ...texts.map((text) => (text ? el("th", { scope: "col" }, text) : el("td")))));
     const row = (i, ...cells) => el("tr", { onpointerenter: () => choose(i) },
       el("th", { scope: "row" }, names[i]), ...cells);
     const cell = (...inside) => el("td", {}, ...inside);
