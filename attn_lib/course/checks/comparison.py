@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,11 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks.remote import type_name
 
+#: Characters of a learner's text that a message quotes.
+MAX_SHOWN_TEXT = 40
+
+_MASKED = "a masked array. Fill the masked entries: x.filled(0)."
+_NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
@@ -119,41 +127,107 @@ def tolerance_for(expected: NDArray[Any], args: Sequence[Any] = ()) -> tuple[flo
 def as_numbers(value: object) -> NDArray[Any] | None:
     """Return `value` as a plain array if it is a number, an array or nested lists of numbers.
 
-    For anything else the result is None, also for an array with masked entries: NumPy's own
-    functions skip those.
+    Fractions and Decimals are numbers too. For anything else the result is None, also for masked
+    entries: NumPy's own functions skip those.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> as_numbers([Fraction(1, 4), Decimal("0.75")])
+    array([0.25, 0.75])
+    >>> as_numbers([0.25, "0.75"]) is None
+    True
     """
-    if value is None or isinstance(value, (str, bytes, dict, set)) or _has_masked_entries(value):
+    if value is None or isinstance(value, (str, bytes, dict, set)) or has_masked_entries(value):
         return None
     try:
         array = np.array(value, subok=False)
+        if array.dtype == np.object_:
+            floats = [_exact_as_float(entry) for entry in array.flat]
+            array = np.array(floats, dtype=np.float64).reshape(array.shape)
     except Exception:  # a learner's object may raise anything in __array__
         return None
     return array if array.dtype.kind in "biufc" else None
 
 
+def entries_of(value: object) -> Sequence[object] | None:
+    """Return a list or tuple, or an array of objects or texts as lists; None for anything else."""
+    if isinstance(value, np.ndarray):
+        as_lists = value.ndim and value.dtype.kind in "OSU" and not has_masked_entries(value)
+        return value.tolist() if as_lists else None
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, as messages show it; of an array, its dtype too."""
+    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
+        return f"array of dtype {value.dtype}"
+    return type_name(value)
+
+
+def has_masked_entries(value: object) -> bool:
+    """Return whether a value is a masked array with masked entries, or a list that holds one."""
+    if isinstance(value, (list, tuple)):
+        return any(has_masked_entries(part) for part in value)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _exact_as_float(number: object) -> float:
+    if not isinstance(number, (Real, Decimal, np.floating)):
+        raise TypeError(f"expected a number, got {type_name(number)}")
+    return float(number)
+
+
 def _describe_type(got: object, expected: NDArray[Any]) -> str:
+    """Say what was expected in place of something that is no number or array of numbers."""
     if expected.ndim == 0:
         wanted = "a number"
     elif expected.ndim == 1:
         wanted = f"{expected.size} numbers"
     else:
         wanted = f"an array of shape {shape_text(expected)}"
-    if got is None:
-        return f"expected {wanted}, got None. Is there a `return`, or a value still to fill in?"
-    if got is Ellipsis:
-        return f"expected {wanted}, got the placeholder `...`. Fill it in."
-    if _has_masked_entries(got):
-        return f"expected {wanted}, got a masked array. Fill the masked entries: x.filled(0)."
-    if isinstance(got, np.ndarray):
-        return (
-            f"expected {wanted}, got an array of dtype={got.dtype}. "
-            "Make it of numbers: x.astype(float)."
-        )
-    return f"expected {wanted}, got {type_name(got)}."
+    parts = entries_of(got)
+    if parts is None:
+        return f"expected {wanted}, got {_described(got)}"
+    entry = _no_number(parts)
+    if entry is None:
+        kind = type_name(got)
+        return f"expected {wanted}, got a {kind} whose entries have different lengths."
+    where, part = entry
+    return f"expected {wanted}, but entry {_position(where)} is {_described(part)}"
 
 
-def _has_masked_entries(value: object) -> bool:
-    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+def _described(value: object) -> str:
+    """Describe something that is no number, with what to do about it; ends with a full stop."""
+    if value is None:
+        return "None. Is there a `return`, or a value still to fill in?"
+    if value is Ellipsis:
+        return "the placeholder `...`. Fill it in."
+    if isinstance(value, str):
+        if _NUMBER_IN_QUOTES.fullmatch(value):
+            number = value.strip().replace(",", ".")
+            comma = " and with a decimal point" if "," in value else ""
+            return f"the text {value!r}. Write it without quotes{comma}: {number}."
+        shown = value if len(value) <= MAX_SHOWN_TEXT else f"{value[:MAX_SHOWN_TEXT]}…"
+        return f"the text {shown!r}."
+    if isinstance(value, int):
+        return "an integer that is too large for a float."
+    kind = kind_of(value)
+    if kind in ("function", "builtin_function_or_method", "method", "ufunc"):
+        return "a function. To call it, write its arguments in parentheses behind its name."
+    return _MASKED if kind in ("MaskedArray", "MaskedConstant") else f"{kind}."
+
+
+def _no_number(parts: Sequence[object]) -> tuple[tuple[int, ...], object] | None:
+    """Return the first entry of nested lists that is no number, with its position."""
+    for i, part in enumerate(parts):
+        if isinstance(part, (list, tuple)):
+            inside = _no_number(part)
+            if inside:
+                return (i, *inside[0]), inside[1]
+        elif as_numbers(part) is None:
+            return (i,), part
+    return None
 
 
 def shape_text(array: NDArray[Any]) -> str:

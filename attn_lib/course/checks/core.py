@@ -20,6 +20,7 @@ from attn_lib.course.checks.drawings import (
     scale_problem,
 )
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
+from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import Ledger
 from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
@@ -145,7 +146,15 @@ class Checks:
         self._ledger.ask("call", name, args, target=target)
         got = self._ledger.call(name, args)
         if got is not None:
-            self._ledger.compare(name, got.returned, target, args, expected, given=shapes_of(args))
+            self._ledger.compare(
+                name,
+                got.returned,
+                target,
+                args,
+                expected,
+                given=shapes_of(args),
+                arose=got.arose,
+            )
 
     def value(
         self,
@@ -340,7 +349,8 @@ class Checks:
         got, found = self._ledger.find(name)
         if found:
             problem = form_problem(got, np.zeros(shape))
-            self._ledger.note(name, problem, only_form=True)
+            hint = form_hint(got, shape) if problem else ""
+            self._ledger.note(name, problem, hint=hint, only_form=True)
             if problem:
                 self._malformed.add(name)
 

@@ -13,6 +13,7 @@ from attn_lib.course.checks.comparison import difference, result_of, tolerance_f
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
+from attn_lib.course.checks.hints import result_hint
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
@@ -50,12 +51,13 @@ class Ledger:
         message: str = "",
         *,
         given: str = "",
+        hint: str = "",
         only_form: bool = False,
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        finding = Finding(name, message, given, only_form=only_form)
+        finding = Finding(name, message, given, hint=hint, only_form=only_form)
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
 
@@ -95,6 +97,7 @@ class Ledger:
         row: int | None = None,
         tolerance: tuple[float, float] | None = None,
         given: str = "",
+        arose: str = "",
     ) -> None:
         """Record how `got` differs from `expected`; by default, from the target's result."""
         if expected is None and target is None:
@@ -105,7 +108,7 @@ class Ledger:
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
         question = Question(right, compute, tolerance or tolerance_for(right, args))
-        self.record(name, got, question, target, given=given)
+        self.record(name, got, question, target, given=given, arose=arose)
 
     def record(
         self,
@@ -116,13 +119,17 @@ class Ledger:
         *,
         given: str = "",
         label: str = "",
+        arose: str = "",
     ) -> None:
         """Record how `got` differs from the right answer; `name_causes` adds the cause later.
 
-        `label` is the label of the line, if the answer is a line in a drawing.
+        `label` is the label of the line, if the answer is a line in a drawing; `arose` is
+        `Observation.arose`.
         """
-        problem = difference(got, question.expected, question.tolerance)
-        self.note(name, problem, given=given)
+        expected, tolerance = question.expected, question.tolerance
+        problem = difference(got, expected, tolerance)
+        hint = result_hint(got, expected, tolerance, arose) if problem else ""
+        self.note(name, problem, given=given, hint=hint)
         place = len(self.parts[-1].findings) - 1
         tell(Compared(self._part, place, label, target, question, got))
         if target is None:
