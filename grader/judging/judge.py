@@ -14,7 +14,6 @@ import functools
 import hashlib
 import importlib.metadata
 import io
-import json
 import math
 import os
 import sys
@@ -31,6 +30,7 @@ from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 from attn_lib.course.checks import ChecksFailed, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.findings import shortened
+from attn_lib.course.notebooks.cells import seed_of_answers
 from attn_lib.course.personal.core import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
@@ -38,7 +38,7 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
 from grader.judging.notebook_file import written
-from grader.judging.outputs import new_output, stopped_output, writable
+from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
@@ -174,12 +174,11 @@ def seed_of(notebook: NotebookNode) -> int:
     >>> seed_of(one) == seed_of(two)
     True
     """
-    written = [
-        [cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source]
+    return seed_of_answers(
+        (cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
         for cell in notebook.cells
         if is_solution(cell) or (cell.cell_type == "code" and not is_locked(cell))
-    ]
-    return int.from_bytes(hashlib.sha256(json.dumps(written).encode("ascii")).digest()[:4], "big")
+    )
 
 
 def _judge_with_seed(
@@ -226,6 +225,8 @@ def _judge_with_seed(
                 answers.clear()  # frees their memory before the next test reads its answers
             else:
                 cell.outputs = live.execute(_name(cell, count), cell.source)
+                if missing := missing_library_in(cell.outputs):
+                    live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
 
 

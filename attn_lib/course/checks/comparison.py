@@ -19,6 +19,7 @@ MAX_SHOWN_TEXT = 40
 
 _MASKED = "a masked array. Fill the masked entries: x.filled(0)."
 _NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
+_NUMBER_WITH_MORE = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d]+\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
@@ -209,7 +210,8 @@ def _described(value: object) -> str:
             comma = " and with a decimal point" if "," in value else ""
             return f"the text {value!r}. Write it without quotes{comma}: {number}."
         shown = value if len(value) <= MAX_SHOWN_TEXT else f"{value[:MAX_SHOWN_TEXT]}…"
-        return f"the text {shown!r}."
+        alone = " Write the number alone." if _NUMBER_WITH_MORE.fullmatch(value) else ""
+        return f"the text {shown!r}.{alone}"
     if isinstance(value, int):
         return "an integer that is too large for a float."
     kind = kind_of(value)

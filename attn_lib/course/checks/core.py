@@ -24,6 +24,7 @@ from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import Ledger
 from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.terminal import say
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
 
@@ -437,7 +438,7 @@ class Checks:
         all_passed = all(part.passed for part in parts)
         if not all_passed and not (grading and earned):
             raise ChecksFailed(self._ledger.as_text(grading))
-        print(self._ledger.as_text(grading))
+        say(self._ledger.as_text(grading))
         return earned if grading else None
 
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:

@@ -112,10 +112,10 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
                 cause.append(_cause(finding.mistake))
             elif finding.hint:
                 cause += shortened(finding.hint).splitlines()
-            lines += _wrapped(f"  - {finding.name}{finding.given}: {what}")
+            lines.append(wrapped(f"  - {finding.name}{finding.given}: {what}"))
             for line in cause:
                 if line not in causes_told:
-                    lines += _wrapped(f"    {line}")
+                    lines.append(wrapped(f"    {line}"))
             causes_told.update(cause)
         more = len(_different(findings)) - len(shown)
         if more:
@@ -143,8 +143,9 @@ def _cause(id: str) -> str:
     return f"Likely cause: {mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
 
 
-def _wrapped(line: str) -> list[str]:
-    return textwrap.wrap(
+def wrapped(line: str) -> str:
+    """Return a line broken into lines of `WIDTH` columns, the later ones indented."""
+    return textwrap.fill(
         line,
         WIDTH,
         subsequent_indent="    ",

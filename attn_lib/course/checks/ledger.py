@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
 from attn_lib.course.checks.hints import result_hint
+from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
@@ -32,6 +33,7 @@ class Ledger:
         self.names = names
         self.parts: list[Part] = []
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
+        self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
 
     def find(self, name: str) -> tuple[Any, bool]:
@@ -77,6 +79,8 @@ class Ledger:
         if not isinstance(function, StandIn) and not callable(function):
             self.note(name, f"expected a function, got {type_name(function)}.")
             return None
+        if library := library_used_by(function):
+            self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
         observation = observe(function, args, own_work=own_work)
         if not observation.problem:
             return observation
@@ -153,4 +157,4 @@ class Ledger:
         """Return the text that shows the findings in all parts; see `findings.as_text`."""
         self.name_causes()
         tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
-        return as_text(self.parts, grading)
+        return "\n".join([as_text(self.parts, grading), *map(wrapped, self._libraries)])

@@ -10,6 +10,7 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
+from attn_lib.course.checks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
@@ -110,7 +111,7 @@ class TestHonest:
         wrong = "def softmax(scores):\n    return scores"
         one, again, other = (judged({"softmax": f"{wrong}{end}"}) for end in ("", "", "  # !"))
         assert one.notebook == again.notebook
-        assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
+        assert one.parts["softmax-tests"] != other.parts["softmax-tests"]
         assert one.scores == other.scores
 
     def test_the_provenance_lists_what_the_verdict_depends_on(self, judged):
@@ -371,3 +372,42 @@ class TestSeed:
 
 def test_versions_are_the_installed_ones():
     assert judge_module.versions()["nbgrader"] == "0.9.6"
+
+
+MAGICS = {
+    "score-matrix": "%matplotlib widget\n%load_ext nb_black\n%unheard_of 3\n",
+    "softmax": "%conda install -y scipy\n%pip install scipy\n%config A.b = 3\n",
+    "attention": "%%memit_of_an_extension -r 1\n%unheard_of\n",
+    "shapes": "# mine\nlast = %unheard_of\n",
+}
+
+
+def test_a_magic_that_fails_costs_nothing(judged, right):
+    answers = right | {cell: magic + right[cell] for cell, magic in MAGICS.items()}
+    verdict = judged(answers)
+    assert (verdict.score, verdict.status, verdict.remarks) == (18, GRADED, ())
+    shown = verdict.notebook
+    for told in (
+        "%matplotlib was left out: it does not work in grading (ModuleNotFoundError: ",
+        "%unheard_of was left out: it does not work in grading (UsageError: ",
+        "%pip was left out: nothing can be installed in grading.",
+        "%%memit_of_an_extension was left out: it is not there in grading.",
+    ):
+        assert told in shown
+
+
+def test_a_library_that_is_not_there_is_named_with_those_that_are(judged, right):
+    answers = right | {"softmax": "from a_library.of_theirs import special\n" + right["softmax"]}
+    verdict = judged(answers)
+    assert verdict.scores["softmax-tests"] == verdict.scores["attention-tests"] == 0
+    (remark,) = verdict.remarks
+    assert remark == (
+        "The cell softmax was stopped: a_library cannot be used. When graded there are Python's "
+        "own modules, NumPy and matplotlib."
+    )
+
+
+def test_what_is_said_to_be_there_when_graded_is_there(judged):
+    imports = "\n".join(f"import {name}" for name in ("math", *AT_GRADING))
+    verdict = judged({"score-matrix": f"{imports}\nscore_matrix = 'imported'"})
+    assert "got str" in verdict.notebook

@@ -1,0 +1,195 @@
+"""`python -m attn_lib.course.checks --grade NOTEBOOK` gives the judge's points and words."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.preprocessors import ClearHiddenTests
+
+from attn_lib.course.checks.__main__ import main
+from attn_lib.course.notebooks.cells import read, without_hidden_tests
+from attn_lib.course.notebooks.execution import grade
+from grader.judging.judge import judge_submission
+from grader.releasing.answer_files import fill, read_answers
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.sandbox import Sandbox
+
+ASSIGNMENT = "dot-products"
+RIGHT = "tests/sample_class/answers/full-marks-loops.py"
+
+#: Answers of one learner, each wrong or odd in its way.
+ANSWERS = {
+    "score-matrix": "def score_matrix(q, k):\n    return q @ k.T",
+    "softmax": (
+        "def softmax(scores):\n"
+        "    shares = np.exp(scores)\n"
+        "    return np.round(shares / shares.sum(axis=-1, keepdims=True), 2)"
+    ),
+    "attention": (
+        "def attention(q, k, v):\n"
+        "    # YOUR CODE HERE\n"
+        "    raise NotImplementedError()\n"
+        "    return softmax(q @ k.T) @ v"
+    ),
+    "shapes": "weights_shape = (B, H, n_q, '5')\noutput_shape = np.ma.array([B, H, 3, 5], mask=1)",
+    "reading": (
+        "from fractions import Fraction\n"
+        "favourites = W.argmax(axis=1).tolist()\n"
+        "share = 0,25\n"
+        "rest = Fraction(1) - Fraction(W[1].max())\n"
+        'meaning = "D"'
+    ),
+    "by-hand": "import a_library_of_theirs\nraw_scores = [1, 2]",
+}
+
+
+@pytest.fixture
+def work(root, tmp_path):
+    """A function that writes a notebook with these answers, as a learner has it."""
+
+    def write(answers: dict[str, str], name: str = "dot-products.ipynb") -> Path:
+        released = root / f"exercises/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
+        notebook = nbformat.read(released, as_version=4)
+        fill(notebook, dict(answers))
+        nbformat.write(notebook, tmp_path / name)
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def source(root) -> Path:
+    return root / f"solutions/{ASSIGNMENT}/{ASSIGNMENT}.ipynb"
+
+
+def graded(path: Path, source: Path, capsys) -> tuple[int, str]:
+    status = main(["--grade", "--source", str(source), str(path)])
+    out = capsys.readouterr()
+    assert out.err == ""
+    return status, out.out
+
+
+def test_right_answers_have_all_points(work, source, root, capsys):
+    status, told = graded(work(read_answers(root / RIGHT)), source, capsys)
+    assert status == 0
+    assert told.startswith(f"Graded with the hidden tests of {source}. Whoever has that file can")
+    assert "  reading-tests: 3 of 3 points\n" in told
+    assert told.endswith(
+        "18 of 18 points. 2 more are for answers in words: compare them yourself.\n"
+    )
+
+
+def test_a_stub_has_none(work, source, capsys):
+    status, told = graded(work({}), source, capsys)
+    assert status == 1
+    assert "0 of 18 points." in told
+
+
+def test_the_judge_gives_the_same_points_and_words(work, source, root):
+    answers = read_answers(root / RIGHT) | ANSWERS
+    path = work(answers)
+    changed = nbformat.read(path, as_version=4)
+    imports = next(cell for cell in changed.cells if cell.id == "imports")
+    imports.source += "\nimport math"
+    nbformat.write(changed, path)
+    limits = Limits()
+    with Sandbox(limits) as sandbox:
+        verdict = judge_submission(
+            source.read_bytes(),
+            path.read_bytes(),
+            assignment=ASSIGNMENT,
+            student="full-marks-loops",
+            limits=limits,
+            sandbox=sandbox,
+        )
+    outcome = grade(read(path), read(source), path.parent)
+    assert outcome.earned == verdict.score == 3
+    at_home = "\n".join(line for task in outcome.tasks for line in task.lines)
+    notebook = nbformat.reads(verdict.notebook, 4)
+    reports = {
+        cell.metadata.nbgrader.grade_id: "".join(
+            output.get("text", output.get("evalue", "")) for output in cell.outputs
+        )
+        for cell in notebook.cells
+        if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
+    }
+    assert len(reports) == 6
+    for report in reports.values():
+        assert report.strip() in at_home
+    judged = " ".join(" ".join(reports.values()).split())
+    for words in (
+        "With leading axes, .T reverses them all",
+        "This is the right result, rounded to 2 decimals.",
+        ": shares = np.exp(scores). np.exp of a number above 709 is too large for a float.",
+        "attention: it still raises NotImplementedError (line 3: raise NotImplementedError()).",
+        "weights_shape: expected 4 numbers, but entry [3] is the text '5'. Write it without",
+        "output_shape: expected 4 numbers, got a masked array.",
+        "with a comma, 0,25 is the two numbers 0 and 25.",
+    ):
+        assert words in judged
+    missing = "a_library_of_theirs cannot be used. When graded there are Python's own modules,"
+    assert missing in " ".join(verdict.remarks)
+    assert "by-hand: it imports a_library_of_theirs. When graded there are Python's own" in at_home
+
+
+def test_cells_that_learners_may_not_edit_are_the_instructors(work, source, root, capsys):
+    path = work(read_answers(root / RIGHT))
+    notebook = nbformat.read(path, as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    cells["softmax-tests"].source = "softmax = None"  # it deletes the learner's own answer
+    cells["reading-given"].source = "W = 0"
+    deleted = ("imports", "by-hand-given", "shapes-tests")
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in deleted]
+    nbformat.write(notebook, path)
+    status, told = graded(path, source, capsys)
+    assert status == 1
+    assert "  softmax-tests: this cell was changed. When it is graded, your version is ex" in told
+    assert "  softmax-tests: 0 of 3 points\n" in told
+    assert "  shapes-tests: 2 of 2 points\n" in told
+    assert "  reading-tests: 3 of 3 points\n" in told
+    assert "  by-hand-tests: 4 of 4 points\n" in told
+
+
+def test_hidden_tests_are_found_whatever_the_notebooks_name(work, source, tmp_path, capsys):
+    path = work({}, "dot-products (1)-Copy2.ipynb")
+    for name in ("dot-products", "masking"):
+        folder = tmp_path / "solutions" / name
+        folder.mkdir(parents=True)
+        shutil.copy(source.parents[1] / name / f"{name}.ipynb", folder)
+    assert main(["--grade", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert f"Graded with the hidden tests of {tmp_path / 'solutions/dot-products/dot-'}" in told
+
+
+def test_without_hidden_tests_it_says_where_they_are(work, monkeypatch, tmp_path, capsys):
+    path = work({})
+    monkeypatch.chdir(tmp_path)
+    assert main(["--grade", str(path)]) == 2
+    told = capsys.readouterr().err
+    assert "expected the instructor's notebook, which has the hidden tests, in a folder" in told
+    assert "It is in the course's repository, not in the archive." in told
+
+
+def test_it_needs_neither_grader_nor_what_only_linux_has(work, source):
+    """As on Windows and macOS: no sandbox, no module of Unix alone, no nbgrader."""
+    path = work({"learner-id": 'learner_id = "ada"'})
+    hidden = ("grader", "nbgrader", "nbformat", "IPython", "resource", "fcntl", "pwd", "grp")
+    code = (
+        f"import sys\nsys.modules.update(dict.fromkeys({hidden}))\n"
+        "from attn_lib.course.checks.__main__ import main\n"
+        f"sys.exit(main(['--grade', '--source', {str(source)!r}, {str(path)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "0 of 18 points." in done.stdout
+
+
+def test_the_hidden_lines_are_those_of_nbgrader():
+    begin = ClearHiddenTests.begin_test_delimeter.default_value
+    end = ClearHiddenTests.end_test_delimeter.default_value
+    assert without_hidden_tests(f"a\n{begin}\nb\n{end}\nc") == "a\nc"
