@@ -388,7 +388,7 @@ def test_a_magic_that_fails_costs_nothing(judged, right):
     assert (verdict.score, verdict.status, verdict.remarks) == (18, GRADED, ())
     shown = verdict.notebook
     for told in (
-        "%matplotlib was left out: it does not work in grading (ModuleNotFoundError: ",
+        "%load_ext was left out: it does not work in grading (ModuleNotFoundError: ",
         "%unheard_of was left out: it does not work in grading (UsageError: ",
         "%pip was left out: nothing can be installed in grading.",
         "%%memit_of_an_extension was left out: it is not there in grading.",
