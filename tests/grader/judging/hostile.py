@@ -245,7 +245,7 @@ def attention(q, k, v):
     return (np.round(powers / powers.sum(-1, keepdims=True), 2) @ v).astype(np.float16)
 """,
         },
-        says="float16, which has three digits",
+        says="It is in float16, which has",
     ),
     "eighty bits that are no number": Hostile(
         """
