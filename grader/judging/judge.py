@@ -38,6 +38,7 @@ from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
 from grader.judging.notebook_file import written
+from grader.judging.open_feedback import keep_without_expected
 from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -210,6 +211,7 @@ def _judge_with_seed(
                     with listening(listener):
                         cell.outputs = _judge_cell(cell, answers, count, limits)
                     parts[cell.metadata.nbgrader.grade_id] = listener.parts
+                    keep_without_expected(cell, listener.without_expected)
                 except TookTooMuch as stopped:
                     problem = f"judging it was stopped because {stopped}"
                     cell.outputs = [stopped_output(problem)]

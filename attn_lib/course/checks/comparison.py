@@ -23,7 +23,13 @@ _NUMBER_WITH_MORE = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d]+\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
-def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
+def difference(
+    got: object,
+    expected: NDArray[Any],
+    tolerance: tuple[float, float],
+    *,
+    tells_expected: bool = True,
+) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
 
     Type, shape, kind of number, finiteness and values are compared in this order. Only the
@@ -36,6 +42,8 @@ def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, floa
     expected : ndarray
     tolerance : (float, float)
         Relative and absolute tolerance on the values.
+    tells_expected : bool
+        Whether to say which value was expected.
 
     Examples
     --------
@@ -53,10 +61,11 @@ def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, floa
         return ""
     where = _first(wrong)
     shown = (expected[where], array[where])
+    told = "expected {}, got {}" if tells_expected else "{1} is not right"
     if expected.dtype == np.bool_:
-        told = "expected {}, got {}".format(*map(bool, shown))
+        told = told.format(*map(bool, shown))
     else:
-        told = "expected {:.6g}, got {:.6g}".format(*shown)
+        told = told.format(*(f"{number:.6g}" for number in shown))
     hint = _TOO_FEW_DIGITS if numbers.dtype == np.float16 else ""
     if array.size == 1:
         return f"{told}.{hint}"

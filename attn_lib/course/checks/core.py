@@ -21,7 +21,7 @@ from attn_lib.course.checks.drawings import (
 )
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
 from attn_lib.course.checks.hints import form_hint
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.terminal import say
@@ -153,8 +153,7 @@ class Checks:
                 target,
                 args,
                 expected,
-                given=shapes_of(args),
-                arose=got.arose,
+                about=About(given=shapes_of(args), arose=got.arose),
             )
 
     def value(
@@ -194,7 +193,16 @@ class Checks:
             tolerance = (0.0, 1.001 * 10.0**-decimals)
         elif within is not None:
             tolerance = (0.0, within)
-        self._ledger.compare(name, got, target, args, expected, row=row, tolerance=tolerance)
+        self._ledger.compare(
+            name,
+            got,
+            target,
+            args,
+            expected,
+            row=row,
+            tolerance=tolerance,
+            about=About(is_value=True),
+        )
 
     def estimate(
         self,
@@ -269,7 +277,7 @@ class Checks:
                 target,
                 target_args,
                 tolerance=tolerance,
-                given=shapes_of((*args, seed)),
+                about=About(given=shapes_of((*args, seed))),
             )
 
     def drawing(
@@ -456,4 +464,4 @@ class Checks:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
         question = Question(right, compute, tolerance_for(right))
-        self._ledger.record(f"{name}, y", curve.y, question, line.target, label=label)
+        self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attn_lib.course.mistakes import catalogue
 
@@ -27,6 +27,7 @@ class Finding:
     given: str = ""  #: the arguments of the call, as `shapes_of` shows them
     mistake: str | None = None  #: id of the catalogued mistake that explains the answer
     hint: str = ""  #: what else is known about a wrong answer; told where no mistake is named
+    without_expected: str = ""  #: the message without the right value, if a learner typed one
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
 
     @property
@@ -65,7 +66,7 @@ class ChecksFailed(AssertionError):
         return str(self).splitlines()
 
 
-def as_text(parts: Sequence[Part], grading: bool = False) -> str:
+def as_text(parts: Sequence[Part], grading: bool = False, *, tells_expected: bool = True) -> str:
     """Return the text that shows a learner the findings in all parts of a cell.
 
     Of the calls of an answer, a part shows the first that failed and the number of the others. The
@@ -76,9 +77,17 @@ def as_text(parts: Sequence[Part], grading: bool = False) -> str:
     parts : sequence of Part
     grading : bool
         Whether the hidden checks have run too.
+    tells_expected : bool
+        Whether to say what is right in place of a value that the learner typed or computed.
     """
+    if not tells_expected:
+        parts = [replace(part, findings=[*map(_without, part.findings)]) for part in parts]
     causes_told: set[str] = set()
     return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
+
+
+def _without(finding: Finding) -> Finding:
+    return replace(finding, message=finding.without_expected or finding.message)
 
 
 def shortened(text: str, max_length: int = MAX_MESSAGE_LENGTH) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,19 @@ from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
+
+
+@dataclass(frozen=True)
+class About:
+    """What else a comparison is about."""
+
+    given: str = ""  #: the arguments of the call, as `shapes_of` shows them
+    arose: str = ""  #: as in `Observation`
+    label: str = ""  #: label of the line, if the answer is a line in a drawing
+    is_value: bool = False  #: no result of a call: its right value stays in the next attempt
+
+
+NOTHING_MORE = About()
 
 
 class Ledger:
@@ -54,12 +67,20 @@ class Ledger:
         *,
         given: str = "",
         hint: str = "",
+        without_expected: str = "",
         only_form: bool = False,
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        finding = Finding(name, message, given, hint=hint, only_form=only_form)
+        finding = Finding(
+            name,
+            message,
+            given,
+            hint=hint,
+            without_expected=without_expected,
+            only_form=only_form,
+        )
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
 
@@ -100,8 +121,7 @@ class Ledger:
         *,
         row: int | None = None,
         tolerance: tuple[float, float] | None = None,
-        given: str = "",
-        arose: str = "",
+        about: About = NOTHING_MORE,
     ) -> None:
         """Record how `got` differs from `expected`; by default, from the target's result."""
         if expected is None and target is None:
@@ -112,7 +132,7 @@ class Ledger:
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
         question = Question(right, compute, tolerance or tolerance_for(right, args))
-        self.record(name, got, question, target, given=given, arose=arose)
+        self.record(name, got, question, target, about)
 
     def record(
         self,
@@ -120,22 +140,19 @@ class Ledger:
         got: object,
         question: Question,
         target: str | None,
-        *,
-        given: str = "",
-        label: str = "",
-        arose: str = "",
+        about: About = NOTHING_MORE,
     ) -> None:
-        """Record how `got` differs from the right answer; `name_causes` adds the cause later.
-
-        `label` is the label of the line, if the answer is a line in a drawing; `arose` is
-        `Observation.arose`.
-        """
+        """Record how `got` differs from the right answer; `name_causes` adds the cause later."""
         expected, tolerance = question.expected, question.tolerance
         problem = difference(got, expected, tolerance)
-        hint = result_hint(got, expected, tolerance, arose) if problem else ""
-        self.note(name, problem, given=given, hint=hint)
+        hint = without = ""
+        if problem:
+            hint = result_hint(got, expected, tolerance, about.arose)
+            if about.is_value:
+                without = difference(got, expected, tolerance, tells_expected=False)
+        self.note(name, problem, given=about.given, hint=hint, without_expected=without)
         place = len(self.parts[-1].findings) - 1
-        tell(Compared(self._part, place, label, target, question, got))
+        tell(Compared(self._part, place, about.label, target, question, got))
         if target is None:
             return
         diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))

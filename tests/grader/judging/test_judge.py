@@ -14,6 +14,7 @@ from attn_lib.course.checks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
+from grader.judging.open_feedback import KEY, leave_out_expected
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.releasing.release import generate
@@ -411,3 +412,23 @@ def test_what_is_said_to_be_there_when_graded_is_there(judged):
     imports = "\n".join(f"import {name}" for name in ("math", *AT_GRADING))
     verdict = judged({"score-matrix": f"{imports}\nscore_matrix = 'imported'"})
     assert "got str" in verdict.notebook
+
+
+def test_the_graded_notebook_has_a_text_without_right_numbers(judged, right):
+    """For feedback while the assignment can be handed in again."""
+    answers = {"by-hand": "raw_scores = [1, 2]\nscaled_scores = [3.5, 1.25]"}
+    verdict = judged({"softmax": "def softmax(scores):\n    return scores"} | answers)
+    notebook = nbformat.reads(verdict.notebook, as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    said = cells["by-hand-tests"].outputs[0].evalue
+    assert "raw_scores: entry [0]: expected " in said
+    without = cells["by-hand-tests"].metadata[KEY]
+    assert "raw_scores: entry [0]: 1 is not right (2 of 2 entries differ)." in without
+    assert "output: not there yet." in without
+    assert "expected" not in without
+    assert KEY not in cells["softmax-tests"].metadata  # its inputs differ in the next attempt
+    assert leave_out_expected(notebook)
+    assert cells["by-hand-tests"].outputs[0].evalue == without
+    assert cells["by-hand-tests"].outputs[0].traceback == without.splitlines()
+    assert "expected 0.0" in cells["softmax-tests"].outputs[0].evalue
+    assert not leave_out_expected(notebook)
