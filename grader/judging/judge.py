@@ -37,6 +37,7 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
+from grader.judging.mentions import mentioned
 from grader.judging.notebook_file import written
 from grader.judging.open_feedback import keep_without_expected
 from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
@@ -45,6 +46,7 @@ from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
+from grader.submission.wording import listed
 
 #: The name under which a notebook asks for the learner's id.
 LEARNER_ID = "learner_id"
@@ -254,7 +256,12 @@ def _raise_if_the_course_is_at_fault(
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
     """Return the verdict on a judged submission, still without points and provenance."""
-    remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
+    remarks = (
+        *repaired.remarks,
+        *judged.remarks,
+        *_other_ids(judged.learner_ids, student),
+        *_mentions(judged.notebook),
+    )
     graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
     scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
     return Verdict(
@@ -373,6 +380,18 @@ def _other_ids(learner_ids: Iterable[str], student: str) -> list[str]:
             if checked_id(learner_id) != checked_id(student):
                 others[f"The notebook's learner_id is {learner_id!r}"] = None
     return [f"{other}, the student's id {student!r}." for other in others]
+
+
+def _mentions(notebook: NotebookNode) -> Iterator[str]:
+    """Yield a remark for each answer that mentions what honest answers have no need of."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and is_solution(cell):
+            words = mentioned(cell.source)
+            if words:
+                yield (
+                    f"The cell {cell.metadata.nbgrader.grade_id} mentions {listed(words)}. "
+                    "That took no points."
+                )
 
 
 def _name(cell: Mapping[str, Any], count: int) -> str:

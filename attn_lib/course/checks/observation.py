@@ -16,7 +16,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeGuard
@@ -24,39 +23,11 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_lib.course.checks.borrowing import GIVEN, answer_used_by, holds_answers
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
 from attn_lib.course.checks.hints import error_hint
 from attn_lib.course.checks.remote import Remote
-
-#: What exercises give to learners. Its functions may call any others of attn_lib.
-GIVEN = "attn_lib.course.given"
-#: The packages of attn_lib whose functions a learner may call. All others contain answers.
-HELPER_PACKAGES = (
-    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures"),
-    GIVEN,
-)
-
-
-@cache
-def holds_answers(module: str) -> bool:
-    """Say whether the functions of this module give answers away: learners must write their own.
-
-    Parameters
-    ----------
-    module : str
-        A module's full name.
-
-    Examples
-    --------
-    >>> holds_answers("attn_lib.softmax"), holds_answers("attn_lib.course.targets.masking")
-    (True, True)
-    >>> holds_answers("attn_lib.figures.style"), holds_answers("numpy.linalg")
-    (False, False)
-    """
-    return f"{module}.".startswith("attn_lib.") and not f"{module}.".startswith(
-        tuple(f"{package}." for package in HELPER_PACKAGES)
-    )
 
 
 @dataclass(frozen=True)
@@ -95,7 +66,8 @@ def observe(
     function : callable
     args : sequence
     own_work : bool
-        Whether it is a problem if the function calls an answer from attn_lib.
+        Whether to watch all calls for one of an answer from attn_lib. If not, as for drawings,
+        only the function's own code and that of its helpers are searched for one.
 
     Examples
     --------
@@ -107,6 +79,8 @@ def observe(
     """
     if isinstance(function, StandIn):
         return function.call(args, own_work=own_work)
+    if not own_work and (named := answer_used_by(function)):
+        return Observation(problem=_borrowed(named))
     given, arose = copy.deepcopy(args), _Arose()
     try:
         with np.errstate(over="call", invalid="call", call=arose), _hidden(function, args):
@@ -122,7 +96,7 @@ def observe(
     except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
         return Observation(problem=_describe_error(error, args), on_these_arguments=True)
     if borrowed:
-        return Observation(problem=f"it calls attn_lib's own {borrowed}. Write it yourself.")
+        return Observation(problem=_borrowed(borrowed))
     changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
     if changed:
         return Observation(
@@ -174,6 +148,10 @@ def _call_and_watch(
             sys.setprofile(before)
             threading.setprofile(before_in_threads)
     return result, called[0] if called else None
+
+
+def _borrowed(name: str) -> str:
+    return f"it calls attn_lib's own {name}. Write it yourself."
 
 
 def _module(frame: FrameType) -> str:

@@ -432,3 +432,11 @@ def test_the_graded_notebook_has_a_text_without_right_numbers(judged, right):
     assert cells["by-hand-tests"].outputs[0].traceback == without.splitlines()
     assert "expected 0.0" in cells["softmax-tests"].outputs[0].evalue
     assert not leave_out_expected(notebook)
+
+
+def test_what_answers_mention_is_remarked_and_takes_no_points(judged, right):
+    above = "import inspect\nfrom attn_lib.course import targets\n"
+    verdict = judged(right | {"softmax": above + right["softmax"]})
+    assert verdict.score == 18
+    (remark,) = verdict.remarks
+    assert remark == ("The cell softmax mentions attn_lib.course and inspect. That took no points.")
