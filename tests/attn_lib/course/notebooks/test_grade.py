@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import shutil
 import subprocess
 import sys
@@ -9,11 +11,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient import NotebookClient
 from nbgrader.preprocessors import ClearHiddenTests
+from nbgrader.validator import Validator
 
 from attn_lib.course.checks.__main__ import main
+from attn_lib.course.checks.core import SEED
 from attn_lib.course.notebooks.cells import read, without_hidden_tests
-from attn_lib.course.notebooks.execution import grade
+from attn_lib.course.notebooks.execution import execute, grade
 from grader.judging.judge import judge_submission
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import Limits
@@ -90,51 +95,95 @@ def test_a_stub_has_none(work, source, capsys):
     assert "0 of 18 points." in told
 
 
-def test_the_judge_gives_the_same_points_and_words(work, source, root):
-    answers = read_answers(root / RIGHT) | ANSWERS
-    path = work(answers)
-    changed = nbformat.read(path, as_version=4)
-    imports = next(cell for cell in changed.cells if cell.id == "imports")
-    imports.source += "\nimport math"
-    nbformat.write(changed, path)
-    limits = Limits()
-    with Sandbox(limits) as sandbox:
-        verdict = judge_submission(
-            source.read_bytes(),
-            path.read_bytes(),
-            assignment=ASSIGNMENT,
-            student="full-marks-loops",
-            limits=limits,
-            sandbox=sandbox,
-        )
-    outcome = grade(read(path), read(source), path.parent)
-    assert outcome.earned == verdict.score == 3
-    at_home = "\n".join(line for task in outcome.tasks for line in task.lines)
-    notebook = nbformat.reads(verdict.notebook, 4)
-    reports = {
-        cell.metadata.nbgrader.grade_id: "".join(
-            output.get("text", output.get("evalue", "")) for output in cell.outputs
-        )
+def report_of(cell) -> str:
+    """Return what a test cell printed or raised, without the marks for colours."""
+    said = "".join(
+        output.get("text", "") or "\n".join(output.get("traceback", ""))
+        for output in cell.outputs
+        if output.output_type in ("stream", "error")
+    )
+    return re.sub(r"\x1b\[[0-9;]*m", "", said).strip()
+
+
+def graded_cells(notebook) -> dict:
+    return {
+        cell.metadata.nbgrader.grade_id: cell
         for cell in notebook.cells
         if cell.cell_type == "code" and cell.metadata.get("nbgrader", {}).get("grade")
     }
-    assert len(reports) == 6
-    for report in reports.values():
-        assert report.strip() in at_home
-    judged = " ".join(" ".join(reports.values()).split())
-    for words in (
-        "With leading axes, .T reverses them all",
-        "This is the right result, rounded to 2 decimals.",
-        ": shares = np.exp(scores). np.exp of a number above 709 is too large for a float.",
-        "attention: it still raises NotImplementedError (line 3: raise NotImplementedError()).",
-        "weights_shape: expected 4 numbers, but entry [3] is the text '5'. Write it without",
-        "output_shape: expected 4 numbers, got a masked array.",
-        "with a comma, 0,25 is the two numbers 0 and 25.",
-    ):
-        assert words in judged
-    missing = "a_library_of_theirs cannot be used. When graded there are Python's own modules,"
-    assert missing in " ".join(verdict.remarks)
-    assert "by-hand: it imports a_library_of_theirs. When graded there are Python's own" in at_home
+
+
+class TestTheSameEverywhere:
+    """The points and words for wrong and odd answers: at home, in a kernel, and by the judge."""
+
+    @pytest.fixture
+    def odd(self, work, root) -> Path:
+        path = work(read_answers(root / RIGHT) | ANSWERS)
+        changed = nbformat.read(path, as_version=4)
+        imports = next(cell for cell in changed.cells if cell.id == "imports")
+        imports.source += "\nimport math"
+        nbformat.write(changed, path)
+        return path
+
+    @pytest.fixture
+    def verdict(self, odd, source):
+        limits = Limits()
+        with Sandbox(limits) as sandbox:
+            return judge_submission(
+                source.read_bytes(),
+                odd.read_bytes(),
+                assignment=ASSIGNMENT,
+                student="full-marks-loops",
+                limits=limits,
+                sandbox=sandbox,
+            )
+
+    def test_graded(self, odd, source, verdict, monkeypatch):
+        reports = {
+            name: report_of(cell)
+            for name, cell in graded_cells(nbformat.reads(verdict.notebook, as_version=4)).items()
+        }
+        assert len(reports) == 6
+        judged = " ".join(" ".join(reports.values()).split())
+        for words in (
+            "With leading axes, .T reverses them all",
+            "This is the right result, rounded to 2 decimals.",
+            ": shares = np.exp(scores). np.exp of a number above 709 is too large for a float.",
+            "attention: it still raises NotImplementedError (line 3: raise NotImplementedError()).",
+            "weights_shape: expected 4 numbers, but entry [3] is the text '5'. Write it without",
+            "output_shape: expected 4 numbers, got a masked array.",
+            "with a comma, 0,25 is the two numbers 0 and 25.",
+        ):
+            assert words in judged
+        missing = "a_library_of_theirs cannot be used. When graded there are Python's own modules,"
+        assert missing in " ".join(verdict.remarks)
+
+        outcome = grade(read(odd), read(source), odd.parent)
+        assert outcome.earned == verdict.score == 3
+        at_home = "\n".join(line for task in outcome.tasks for line in task.lines)
+        assert "by-hand: it imports a_library_of_theirs. When graded there are" in at_home
+        for report in reports.values():
+            assert report in at_home
+
+        # Stock autograding executes the instructor's tests in the learner's kernel.
+        monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+        monkeypatch.setenv(SEED, str(verdict.provenance["seed"]))
+        stock = nbformat.read(odd, as_version=4)
+        hidden = graded_cells(nbformat.read(source, as_version=4))
+        for name, cell in graded_cells(stock).items():
+            cell.source = hidden[name].source
+        NotebookClient(stock, allow_errors=True).execute()
+        assert {name: report_of(cell) for name, cell in graded_cells(stock).items()} == reports
+
+    def test_validated(self, work, root):
+        path = work(read_answers(root / RIGHT) | ANSWERS)
+        outcome = execute(read(path), path.parent)
+        at_home = " ".join(" ".join(line for task in outcome.tasks for line in task.lines).split())
+        failed = Validator().validate(str(path))["failed"]
+        reports = [" ".join(html.unescape(each["error"]).split()) for each in failed]
+        assert len(reports) == 6
+        for report in reports:
+            assert report in at_home
 
 
 def test_cells_that_learners_may_not_edit_are_the_instructors(work, source, root, capsys):
