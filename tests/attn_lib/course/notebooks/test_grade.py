@@ -19,6 +19,7 @@ from attn_lib.course.checks.__main__ import main
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.notebooks.cells import read, without_hidden_tests
 from attn_lib.course.notebooks.execution import execute, grade
+from grader.course import assignments
 from grader.judging.judge import judge_submission
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import Limits
@@ -89,10 +90,15 @@ def test_right_answers_have_all_points(work, source, root, capsys):
     )
 
 
-def test_a_stub_has_none(work, source, capsys):
-    status, told = graded(work({}), source, capsys)
-    assert status == 1
-    assert "0 of 18 points." in told
+@pytest.mark.parametrize("assignment", assignments())
+def test_model_answers_have_all_points_and_stubs_none(assignment, root):
+    model = read(root / f"solutions/{assignment}/{assignment}.ipynb")
+    stub = read(root / f"exercises/{assignment}/{assignment}.ipynb")
+    of_tests = sum(cell.points for cell in model if cell.is_test)
+    outcome = grade(model, model, root)
+    assert (outcome.earned, outcome.points) == (of_tests, of_tests)
+    outcome = grade(stub, model, root)
+    assert (outcome.earned, outcome.points) == (0, of_tests)
 
 
 def report_of(cell) -> str:
