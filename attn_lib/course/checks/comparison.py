@@ -17,6 +17,10 @@ from attn_lib.course.checks.remote import type_name
 #: Characters of a learner's text that a message quotes.
 MAX_SHOWN_TEXT = 40
 
+_NO_BOOLEANS = (
+    "expected True and False, got {}. A comparison such as i >= j gives them, and x.astype(bool) "
+    "makes them of 1 and 0."
+)
 _MASKED = "a masked array. Fill the masked entries: x.filled(0)."
 _NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
 _NUMBER_WITH_MORE = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d]+\s*")
@@ -65,7 +69,7 @@ def difference(
     if expected.dtype == np.bool_:
         told = told.format(*map(bool, shown))
     else:
-        told = told.format(*(f"{number:.6g}" for number in shown))
+        told = told.format(*_told_apart(*shown))
     hint = _TOO_FEW_DIGITS if numbers.dtype == np.float16 else ""
     if array.size == 1:
         return f"{told}.{hint}"
@@ -83,7 +87,7 @@ def form_problem(got: object, expected: NDArray[Any]) -> str:
             return f"expected {expected.size} numbers, got {array.size}."
         return f"expected shape {shape_text(expected)}, got {shape_text(array)}."
     if expected.dtype == np.bool_:
-        return "" if array.dtype == np.bool_ else f"expected True and False, got {array.dtype}."
+        return "" if array.dtype == np.bool_ else _NO_BOOLEANS.format(array.dtype)
     if array.dtype.kind not in "iuf":
         return f"expected real numbers, got dtype {array.dtype}."
     wrong_finite = np.isfinite(array) != np.isfinite(expected)
@@ -244,6 +248,15 @@ def _no_number(parts: Sequence[object]) -> tuple[tuple[int, ...], object] | None
 def shape_text(array: NDArray[Any]) -> str:
     """Return an array's shape as messages show it."""
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Return two different numbers with six digits, or as many as tell them apart."""
+    for digits in (6, 9, 12, 17):
+        texts = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:

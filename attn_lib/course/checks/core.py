@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.course.checks.comparison import difference, form_problem, tolerance_for
+from attn_lib.course.checks.comparison import (
+    MAX_SHOWN_TEXT,
+    difference,
+    form_problem,
+    tolerance_for,
+)
 from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.drawings import (
     Drawing,
@@ -19,7 +24,7 @@ from attn_lib.course.checks.drawings import (
     label_problem,
     scale_problem,
 )
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, shortened
 from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
@@ -415,7 +420,8 @@ class Checks:
         letter = got.strip().upper() if isinstance(got, str) else None
         if not letter or letter not in list(options):
             listed = ", ".join(f'"{option}"' for option in options)
-            return self._ledger.note(name, f"expected one of the letters {listed}, got {got!r}.")
+            shown = shortened(" ".join(repr(got).split()), MAX_SHOWN_TEXT)
+            return self._ledger.note(name, f"expected one of the letters {listed}, got {shown}.")
         if right is None or letter == right:
             return self._ledger.note(name, only_form=right is None)
         explanation = (because or {}).get(letter, "")

@@ -177,7 +177,7 @@ def _made_from(expected: NDArray[Any], array: NDArray[Any]) -> Iterator[tuple[ND
                 "This is the right result with an axis of length 1 too many.",
             )
         return
-    if array.dtype.kind in "iu" and array.any():
+    if array.dtype.kind in "iu" and array.ndim and array.any():
         yield np.trunc(expected), _WHOLE_NUMBERS
     if (expected > 0).all():
         root, square = (

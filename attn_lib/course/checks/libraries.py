@@ -81,10 +81,11 @@ def library_used_by(function: Callable[..., Any]) -> str:
     ''
     """
     code, names = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    own = ("__main__", names.get("__name__"))
     for name in getattr(code, "co_names", ()):
         value = names.get(name)
         module = value.__name__ if isinstance(value, ModuleType) else None
         module = module or getattr(value, "__module__", None)
-        if isinstance(module, str) and module != "__main__" and not is_at_grading(module):
+        if isinstance(module, str) and module not in own and not is_at_grading(module):
             return module.partition(".")[0]
     return ""

@@ -141,13 +141,24 @@ class TestResults:
             (8.0, 64.0, "This is the square root of the right number. The root of a variance is"),
             (64.0, 8.0, "This is the square of the right number. The square of a standard"),
             (0.3, 0.27, "This is the right number, rounded to 1 decimal."),
+            (26, 26.0768, "This is the right number, rounded to whole numbers."),
             (7.0, 64.0, "expected 64, got 7."),
         ],
     )
     def test_numbers(self, given, right, told):
-        assert verdict("value", given, name="x", expected=right).endswith(told) or told in verdict(
-            "value", given, name="x", expected=right
-        )
+        assert told in verdict("value", given, name="x", expected=right)
+
+    def test_numbers_that_differ_late_are_shown_with_enough_digits(self):
+        told = verdict("value", 123456789, name="x", expected=123456780, within=1)
+        assert "expected 123456780, got 123456789." in told
+
+    def test_truth_values(self):
+        told = verdict("value", np.eye(2), name="x", expected=np.eye(2) > 0)
+        assert "expected True and False, got float64. A comparison such as i >= j gives" in told
+
+    def test_what_is_no_letter_is_shown_in_one_line(self):
+        told = verdict("choice", np.ones((40, 40)), "ABC", name="x")
+        assert '"C", got array([[1., 1., 1., ..., 1., 1., 1.], [1… (' in told
 
     def test_a_named_mistake_comes_first(self):
         told = verdict("value", 8.0, name="x", target="score_variance", args=(64,))
