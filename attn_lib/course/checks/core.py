@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.terminal import say
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
@@ -69,7 +71,7 @@ class Checks:
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._ledger = Ledger(names)
+        self._ledger = Ledger(names, Surroundings(names, sys._getframe(1)))
         self._obstacle: Finding | None = None
         self._malformed: set[str] = set()  # names whose `form` failed in the current part
 

@@ -17,6 +17,7 @@ from attn_lib.course.checks.hints import result_hint
 from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.targets import TARGETS
 
 
@@ -40,10 +41,13 @@ class Ledger:
     ----------
     names : mapping
         The learner's work by name.
+    surroundings : Surroundings
+        The names of the test cell.
     """
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Any], surroundings: Surroundings) -> None:
         self.names = names
+        self._surroundings = surroundings
         self.parts: list[Part] = []
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
@@ -102,7 +106,8 @@ class Ledger:
             return None
         if library := library_used_by(function):
             self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
-        observation = observe(function, args, own_work=own_work)
+        with self._surroundings.hidden_from(function):
+            observation = observe(function, args, own_work=own_work)
         if not observation.problem:
             return observation
         given = shapes_of(args) if observation.on_these_arguments else ""

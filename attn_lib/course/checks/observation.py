@@ -14,7 +14,7 @@ import threading
 import traceback
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -83,7 +83,7 @@ def observe(
         return Observation(problem=_borrowed(named))
     given, arose = copy.deepcopy(args), _Arose()
     try:
-        with np.errstate(over="call", invalid="call", call=arose), _hidden(function, args):
+        with np.errstate(over="call", invalid="call", call=arose):
             result, borrowed = _call_and_watch(function, given, own_work)
     except NotImplementedError as error:
         return Observation(problem=_not_written(function, error))
@@ -181,25 +181,6 @@ class _Arose:
             return
         text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
         self.line = f"line {frame.f_lineno}: {text}" if text else f"line {frame.f_lineno}"
-
-
-@contextlib.contextmanager
-def _hidden(function: Callable[..., Any], args: Sequence[Any]) -> Iterator[None]:
-    """Hide the arrays of a call from the function's global names.
-
-    A test cell in the learner's kernel defines its arrays where the answers are defined. When
-    graded it does not, and a function that reads ``k`` in place of its own argument must not pass
-    in one of the two.
-    """
-    names = getattr(function, "__globals__", {})
-    arrays = {id(arg) for arg in args if isinstance(arg, np.ndarray)}
-    hidden = {name: value for name, value in list(names.items()) if id(value) in arrays}
-    for name in hidden:
-        del names[name]
-    try:
-        yield
-    finally:
-        names.update(hidden)
 
 
 def _not_written(function: Callable[..., Any], error: NotImplementedError) -> str:

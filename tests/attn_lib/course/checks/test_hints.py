@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 from decimal import Decimal
 from fractions import Fraction
 
@@ -223,14 +225,48 @@ class TestLength:
         assert report_of(check) == "it: not yet - f: not written yet."
 
 
-def test_an_array_of_the_test_is_no_global_name_of_the_answer():
-    """A test cell at home defines its arrays among the learner's names; a graded one does not."""
-    names = {"np": np}
-    exec("def score_matrix(q, keys):\n    return q @ k.T", names)  # `k` is no argument
-    names |= {"q": Q, "k": K}
-    told = verdict("call", names["score_matrix"], names["q"], names["k"], expected=Q @ K.T)
-    assert "it raised NameError: name 'k' is not defined" in told
-    assert names["k"] is K
-    other = K.copy()  # what the learner defined stays
-    names["k"] = other
-    assert verdict("call", names["score_matrix"], Q, K, expected=Q @ K.T) == "ok"
+class TestSurroundings:
+    """A test cell at home defines its names among the learner's; a graded one does not."""
+
+    TEST = """from attn_lib.course.checks import Checks
+check = Checks(globals())
+q, k, n = np.eye(2), np.eye(2), 2
+check.part("it", points=1)
+check.call("f", q, expected=np.eye(2))
+"""
+
+    def kernel(self, answer: str):
+        """A shell that executes each statement of a cell on its own, as IPython does."""
+        names = {"__name__": "__main__", "np": np}
+
+        def execute(source: str, file: str) -> None:
+            linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+            for statement in ast.parse(source).body:
+                exec(compile(ast.Module([statement], []), file, "exec"), names)
+
+        execute(answer, "<cell 1>")
+        return names, lambda: execute(self.TEST, "<cell 2>")
+
+    @pytest.mark.parametrize("name", ["q", "k"])
+    def test_an_answer_does_not_see_what_a_test_cell_defines(self, name):
+        names, run_test = self.kernel(f"def f(a):\n    return {name}")
+        for _ in range(2):  # the names of the first time are still there
+            run_test()
+            (part,) = names["check"].parts
+            assert f"NameError: name '{name}' is not defined" in part.findings[0].message
+            assert np.array_equal(names[name], np.eye(2))
+
+    def test_an_answer_sees_its_own_value_of_the_same_name(self):
+        names, run_test = self.kernel("n = 1\nk = 2\ndef f(a):\n    return a * n * k / 2")
+        run_test()
+        assert names["check"].parts[0].passed
+        assert names["n"] == 2
+
+    def test_what_earlier_test_cells_left_is_not_seen_either(self):
+        names, run_test = self.kernel("def f(a):\n    return a")
+        run_test()
+        assert names["check"].parts[0].passed
+        self.TEST = self.TEST.replace("q, k, n = np.eye(2), np.eye(2), 2", "q = np.eye(2)")
+        exec("def f(a):\n    return k", names)
+        run_test()
+        assert "name 'k' is not defined" in names["check"].parts[0].findings[0].message
