@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from attn_lib.course.checks.comparison import as_numbers
 from attn_lib.course.checks.libraries import missing_library
 
+#: How closely a hint has to fit, in multiples of the largest number.
+MAX_RELATIVE = 1e-2
+
 #: Roundings to more decimals cannot be told from the answer's own precision.
 MAX_DECIMALS = 6
 
@@ -116,11 +119,13 @@ def result_hint(
         return _not_finite_hint(arose, bool(np.isnan(array).any()))
     if not (np.isfinite(expected).all() and np.isfinite(array).all()):
         return ""
-    relative, absolute = tolerance
+    # A prediction or an estimate may be far off; a hint must fit more closely.
+    relative = min(tolerance[0], MAX_RELATIVE)
     if array.dtype == np.float16:
         array = array.astype(np.float64)
     expected = expected.astype(np.float64)  # the square of one in float16 may overflow
     for other, sentence in _made_from(expected, array):
+        absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
         if array.shape == other.shape and np.allclose(array, other, rtol=relative, atol=absolute):
             return sentence
     return _rounding_hint(array, expected) if array.shape == expected.shape else ""

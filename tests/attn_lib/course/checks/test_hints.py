@@ -154,6 +154,10 @@ class TestResults:
         told = verdict("value", 123456789, name="x", expected=123456780, within=1)
         assert "expected 123456780, got 123456789." in told
 
+    def test_a_wide_tolerance_allows_no_hint_that_does_not_fit(self):
+        told = verdict("value", 2.0, name="x", expected=3.0, within=0.5)
+        assert told == "it: not yet - x: expected 3, got 2."
+
     def test_truth_values(self):
         told = verdict("value", np.eye(2), name="x", expected=np.eye(2) > 0)
         assert "expected True and False, got float64. A comparison such as i >= j gives" in told
