@@ -27,35 +27,6 @@ Function = Callable[..., Any]
 _N, _LENGTH, _SEED = 5, 3, 0
 
 
-def mask_alignments(n_q: int, n_k: int) -> tuple[Figure, str]:
-    r"""Draw the causal mask in both alignments: first positions aligned, or last ones.
-
-    Parameters
-    ----------
-    n_q, n_k : int
-        Number of queries and keys, at least 1.
-
-    Returns
-    -------
-    (Figure, str)
-
-    Examples
-    --------
-    >>> _, text = mask_alignments(2, 4)
-    >>> print(text.replace(". ", ".\n"))
-    Queries: 2, keys: 4.
-    Keys that each query sees: top-left 1, 2; bottom-right 3, 4.
-    """
-    first = causal_mask(n_q, n_k)
-    last = causal_mask(n_q, n_k, alignment="bottom-right")
-    figure = mask_panels({"top-left": first, "bottom-right": last})
-    seen_first, seen_last = (", ".join(map(str, mask.sum(axis=1))) for mask in (first, last))
-    return figure, (
-        f"Queries: {n_q}, keys: {n_k}. Keys that each query sees: "
-        f"top-left {seen_first}; bottom-right {seen_last}."
-    )
-
-
 def mask_combination(n: int, length: int) -> tuple[Figure, str]:
     """Draw the causal mask, the padding mask of one sequence, and the combination of both.
 

@@ -42,17 +42,6 @@ def two_decimals(rows):
     return np.array([[f"{x:.2f}" for x in row] for row in rows])
 
 
-@pytest.mark.parametrize(("n_q", "n_k"), [(3, 5), (5, 3), (1, 4), (4, 4)])
-def test_alignments(n_q, n_k):
-    figure, text = masking.mask_alignments(n_q, n_k)
-    assert titles(figure) == ["top-left", "bottom-right"]
-    for axes, offset in zip(figure.axes, (0, n_k - n_q), strict=True):
-        expected = np.array([[j <= i + offset for j in range(n_k)] for i in range(n_q)])
-        np.testing.assert_array_equal(drawn(axes), expected)
-        np.testing.assert_array_equal(hatched(axes, (n_q, n_k)), ~expected)
-        assert ", ".join(str(row.sum()) for row in expected) in text
-
-
 def test_combination():
     figure, text = masking.mask_combination(n=5, length=3)
     causal, padding, both = (drawn(axes) for axes in figure.axes)
