@@ -49,7 +49,7 @@ live.figure("masked-weights", (root, start) => {
   const cells = rows.map((i) => columns.map((j) => {
     const button = el("button", {
       type: "button", class: "mask-cell", tabindex: i + j === 0 ? 0 : -1,
-      onclick: () => { if (!painted) paint(i, j, !mask[i][j]); painted = false; },
+      onclick: () => { if (!painted) paint(i, j, !mask[i][j]); },
       onpointerdown: () => { stroke = { i, j, to: !mask[i][j] }; painted = false; },
       onfocus: () => { focused = [i, j]; rove(); },
       onkeydown: (event) => {
@@ -100,7 +100,10 @@ live.figure("masked-weights", (root, start) => {
     el("tbody", {}, ...rows.map((i) => el("tr", {}, query(i),
       ...cells[i].map(({ weight }) => weight), sums[i]))));
   const blank = el("div", { class: "mask-blank" });
-  addEventListener("pointerup", () => { stroke = null; });
+  // A click follows where the stroke ends in the cell where it began.
+  const lift = () => { stroke = null; setTimeout(() => { painted = false; }); };
+  addEventListener("pointerup", lift);
+  addEventListener("pointercancel", lift);
 
   const verdicts = ["future", "hidden", "denominator", "rows"].map(() => {
     const [mark, text] = [el("span", { class: "mask-mark", "aria-hidden": "true" }), el("span")];

@@ -77,6 +77,7 @@ def test_predictions_are_computed(article):
     assert sum(shares([2, 0.5, stand_in, stand_in])[2:]) == pytest.approx(0.001, rel=0.01)
     assert answer("Six queries, four keys") == 2
     assert answer("does the window allow") == 1 + 4 * 2
+    assert answer("Position 4 is changed") == 3
 
 
 def test_weights_that_stand_ins_leave_on_hidden_keys(text):
