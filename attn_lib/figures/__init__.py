@@ -14,6 +14,7 @@ from attn_lib.figures.chapters.complexity import (
 )
 from attn_lib.figures.chapters.dot_products import (
     projections,
+    scorecard,
     shape_flow,
     sharpness,
     two_vectors,
@@ -90,6 +91,7 @@ __all__ = [
     "recall_in_training",
     "residual_stream",
     "score_histogram",
+    "scorecard",
     "scores_to_gradient",
     "seconds_against_length",
     "shape_flow",
