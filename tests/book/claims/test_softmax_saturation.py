@@ -106,7 +106,7 @@ def test_rows_that_overflow(tables, text):
         assert_near((percent, error), said, rounding=0.5)
     # The probability of no overflow in 3000 rows if one row in a thousand overflowed.
     assert 0.999**3000 < 1 / 20
-    assert after(text, "If the true share were") == (0.1, 0)
+    assert after(text, "A true share of") == (0.1, 0)
     assert "naive form fails in 3000 of the 3000 rows" in text
     assert after(text, "largest scaled score at width 1024 is")[0] < 11.1
 
@@ -249,7 +249,7 @@ def test_statements_about_the_gradients(tables, text, rows):
     assert f"{tiny} % of the gradients are tiny, {huge} % are huge" in true
     assert "0 of 4000 are one or the other" in true
     pulls = []
-    for d, words in ((64, "pulls hardest are at least"), (512, "at width 64, and at least")):
+    for d, words in ((64, "its gradient is at least"), (512, "at width 64, and at least")):
         usual = np.median(rows[64, d, "scaled"]["query"])
         pulls.append(np.quantile(rows[64, d, "unscaled"]["query"], 0.9) / usual)
         assert after(true, words)[0] == pytest.approx(pulls[-1], rel=0.15)
