@@ -15,7 +15,7 @@ import attn_lib
 from attn_lib import masks
 from attn_lib.complexity import cache_bytes, crossover, layer_flops, weights_bytes
 from attn_lib.course.mistakes import catalogue
-from attn_lib.figures.chapters.masked_weights import WAYS, way_to_mask
+from attn_lib.figures.ways_to_mask import WAYS, way_to_mask
 from attn_lib.model import draw_sentences, encode, forward, generate, trained_model, without_head
 from attn_lib.softmax import softmax_backward
 from tests.book.live.script import Script
