@@ -49,6 +49,9 @@ const attn = (() => {
   const jacobian = (weights) => // (n,) -> (n, n)
     weights.map((w, i) => weights.map((other, j) => w * ((i === j ? 1 : 0) - other)));
 
+  const jacobianNorm = (weights) => // Frobenius norm
+    Math.sqrt(jacobian(weights).flat().reduce((sum, entry) => sum + entry * entry, 0));
+
   function softmaxBackward(weights, gradWeights) { // (n,), (n,) -> (n,)
     const mean = dot(weights, gradWeights);
     return weights.map((w, i) => w * (gradWeights[i] - mean));
@@ -170,8 +173,8 @@ const attn = (() => {
   }
 
   return {
-    dot, columns, multiply, softmax, jacobian, softmaxBackward, entropy, MASKING, maskRow, windowMask,
-    causalMask, paddingMask, combineMasks, defaultScale, mix, attention, STREAMING, streamRow,
-    streamingAttention, layerFlops, weightsBytes, cacheBytes, crossover,
+    dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy, MASKING,
+    maskRow, windowMask, causalMask, paddingMask, combineMasks, defaultScale, mix, attention,
+    STREAMING, streamRow, streamingAttention, layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

@@ -17,7 +17,7 @@ from attn_lib.complexity import cache_bytes, crossover, layer_flops, weights_byt
 from attn_lib.course.mistakes import catalogue
 from attn_lib.figures.ways_to_mask import WAYS, way_to_mask
 from attn_lib.model import draw_sentences, encode, forward, generate, trained_model, without_head
-from attn_lib.softmax import softmax_backward
+from attn_lib.softmax import entropy, softmax_backward, softmax_jacobian_norm
 from tests.book.live.script import Script
 
 N_CASES = 1000
@@ -155,6 +155,20 @@ def score_cases(number):
         scores = rng.normal(size=rng.integers(1, 9)) * 10 ** rng.uniform(-2, 4)
         scores[rng.random(scores.shape) < (0.2 if i % 4 else 1.0)] = -np.inf
         yield {"scores": scores, "grad": rng.normal(size=scores.shape)}
+
+
+def test_entropy_and_the_norm_of_the_jacobian(script):
+    cases = list(score_cases(N_CASES))
+    source = """({scores}) => {
+      const weights = attn.softmax(scores);
+      return [attn.entropy(weights), attn.jacobianNorm(weights)];
+    }"""
+    certain = 0
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        weights = attn_lib.softmax(case["scores"])
+        assert difference(found, [entropy(weights), softmax_jacobian_norm(weights)]) < SAME
+        certain += weights.max(initial=0) == 1
+    assert certain > 50
 
 
 def test_softmax_its_derivative_and_what_goes_back(script):
