@@ -34,7 +34,7 @@ live.figure("streaming-softmax", (root, start) => {
   const dense = el("td");
   const difference = el("td");
   const stepTable = el("table", { class: "stream-steps" },
-    headed(["block", "maximum m", "factor", "sum ℓ", "output o"]),
+    headed(["block", "m", "factor", "ℓ", "o"]),
     el("tbody", {}, ...stepRows.map(({ row }) => row)),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
       el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
@@ -117,7 +117,8 @@ live.figure("streaming-softmax", (root, start) => {
   }
 
   root.append(
-    el("p", { class: "live-hint" }, "Type scores and values of your own, and read them block by block."),
+    el("p", { class: "live-hint" }, "Type scores and values of your own, and read them block by block. "
+      + "Kept are the largest score m, the sum ℓ and the output o."),
     size, way,
     el("div", { class: "stream-buttons" }, next, back, live.button("Start again", reset)), sentence,
     el("div", { class: "live-columns stream-columns" }, keyTable, el("div", {}, stepTable, blank)));
