@@ -14,7 +14,8 @@ import pytest
 import attn_lib
 from attn_lib import masks
 from attn_lib.complexity import cache_bytes, crossover, layer_flops, weights_bytes
-from attn_lib.figures.chapters.masked_weights import WAYS, way_to_mask
+from attn_lib.course.mistakes import catalogue
+from attn_lib.figures.ways_to_mask import WAYS, way_to_mask
 from attn_lib.model import draw_sentences, encode, forward, generate, trained_model, without_head
 from attn_lib.softmax import entropy, softmax_backward, softmax_jacobian_norm
 from tests.book.live.script import Script
@@ -119,6 +120,33 @@ def test_streaming(script, block):
         arguments = {name: value for name, value in case.items() if name != "block"}
         expected = attn_lib.scaled_dot_product_attention(**arguments, method="streaming")
         assert difference(found, expected, sizes_of(case)[-1]) < SAME
+
+
+def test_right_and_wrong_ways_to_stream(script):
+    rng = np.random.default_rng(8)
+    catalogued = {mistake.id: mistake.wrong for mistake in catalogue("streaming_attention")}
+    ways = script.page.evaluate("Object.keys(attn.STREAMING)")
+    wrong = [catalogued[way] for way in ways[1:]]
+    assert len(wrong) == 3
+    cases = []
+    for _ in range(N_CASES):
+        n_k, d_v, block = (int(n) for n in rng.integers(1, [9, 4, 5]))
+        scores = rng.normal(size=n_k) * 10 ** rng.uniform(-1, 2)
+        cases.append({"scores": scores, "v": rng.normal(size=(n_k, d_v)), "block": block})
+    source = """({scores, v, block}) => Object.values(attn.STREAMING).map((kept) => {
+      const { total, mixture } = [...attn.streamRow(scores, v, block, kept)].at(-1);
+      return mixture.map((entry) => entry / total);
+    })"""
+    apart = np.zeros(len(ways))
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        arguments = np.ones((1, 1)), case["scores"][:, None], case["v"]
+        right = attn_lib.scaled_dot_product_attention(*arguments)[0]
+        expected = [right, *(stream(*arguments, case["block"])[0] for stream in wrong)]
+        for i, one in enumerate(np.split(found, len(ways))):
+            assert difference(one, expected[i], np.abs([expected[i], case["v"][0]]).max()) < SAME
+            apart[i] += difference(one, right) > 0.01
+    assert apart[0] == 0
+    assert (apart[1:] > 100).all()
 
 
 def score_cases(number):
