@@ -65,8 +65,8 @@ const generator = (() => {
 // slow in a page. The Mersenne Twister (Matsumoto and Nishimura 1998) needs 32, and the polar method
 // (Marsaglia and Bray 1964) makes two normal numbers at a time.
 function randomState(seed) { // a whole number below 2³²
-  const SIZE = 624;
-  const state = new Uint32Array(SIZE);
+  const [SIZE, AHEAD] = [624, 397];
+  const state = new Int32Array(SIZE); // signed, which engines compute with faster
   state[0] = seed;
   for (let i = 1; i < SIZE; i++) {
     state[i] = Math.imul(1812433253, state[i - 1] ^ (state[i - 1] >>> 30)) + i;
@@ -76,8 +76,9 @@ function randomState(seed) { // a whole number below 2³²
 
   function renew() {
     for (let i = 0; i < SIZE; i++) {
-      const bits = (state[i] & 0x80000000) | (state[(i + 1) % SIZE] & 0x7fffffff);
-      state[i] = state[(i + 397) % SIZE] ^ (bits >>> 1) ^ (bits & 1 ? 0x9908b0df : 0);
+      const bits = (state[i] & 0x80000000) | (state[i + 1 < SIZE ? i + 1 : 0] & 0x7fffffff);
+      const other = state[i + AHEAD < SIZE ? i + AHEAD : i + AHEAD - SIZE];
+      state[i] = other ^ (bits >>> 1) ^ (-(bits & 1) & 0x9908b0df);
     }
     place = 0;
   }
