@@ -161,6 +161,8 @@ const attn = (() => {
 
   return {
     dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
-    ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates, windowMask, causalMask, paddingMask, combineMasks, defaultScale, attention, streamRow, streamingAttention,
+    ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
+    windowMask, causalMask, paddingMask, combineMasks,
+    defaultScale, attention, streamRow, streamingAttention,
   };
 })();

@@ -75,7 +75,7 @@ live.figure("score-spread", async (root, start) => {
     ...ticks.map((tick) => tick.element));
   const axisName = el("p", { class: "spread-name" });
 
-  const HEADS = ["measured", "theory", ...(breaking ? ["as assumed"] : [])];
+  const HEADS = ["measured", "theory"];
   const rows = ["pairs", "mean", "variance", "sd"].map((name) => {
     const cells = HEADS.map(() => el("td"));
     return { cells, element: el("tr", {}, el("th", { scope: "row" }, name), ...cells) };
@@ -118,7 +118,7 @@ live.figure("score-spread", async (root, start) => {
     });
   }
 
-  function drawChart(by, [mean, variance]) {
+  function drawChart(by, [mean, variance], asAssumed) {
     const sd = Math.sqrt(variance);
     let reach = REACH[divisor];
     while (Math.abs(mean) + 3 * sd > reach) reach *= 2;
@@ -126,7 +126,7 @@ live.figure("score-spread", async (root, start) => {
     const found = heights(layout, by);
     const area = Math.max(count, 1) * layout.width; // of all bars, in pairs times scores
     const theory = bell(mean, variance);
-    const usual = bell(0, dK / by ** 2);
+    const usual = bell(...asAssumed);
     const top = (points) => Math.max(...points.map((point) => point[1]));
     // A much narrower curve as assumed leaves through the top, so that the bars stay in sight.
     const tallest = Math.max(top(theory), breaking ? Math.min(top(usual), 1.7 * top(theory)) : 0);
@@ -138,26 +138,23 @@ live.figure("score-spread", async (root, start) => {
       path += `V${y(height)}H${x(layout.first + (i + 1) * layout.width)}`;
     });
     change(bars, { d: `${path}V${TALL}Z` });
-    const line = (points) => `M${points.map(([score, height]) => `${x(score)} ${y(area * height)}`).join("L")}`;
+    const line = (points) =>
+      `M${points.map(([score, height]) => `${x(score)} ${y(area * height)}`).join("L")}`;
     change(curve, { d: line(theory) });
     change(assumed, { d: breaking ? line(usual) : "" });
     for (const { part, element } of ticks) element.textContent = exact(part * reach);
-    axisName.textContent = `${divisorText[divisor](dK)} (line: normal curve of the theory`
-      + `${breaking ? ", dashes: as assumed" : ""})`;
+    const [usualMean, usualSd] = [asAssumed[0], Math.sqrt(asAssumed[1])].map(exact);
+    axisName.textContent = `${divisorText[divisor](dK)} (line: ${breaking
+      ? `theory; dashes: as assumed, mean ${usualMean}, sd ${usualSd}` : "normal curve of the theory"})`;
   }
 
   function show() {
     const by = DIVISORS[divisor](dK);
     const scaled = ([mean, variance]) => [mean / by, variance / by ** 2];
     const theory = scaled(attn.scoreMoments(dK, entries));
-    drawChart(by, theory);
+    drawChart(by, theory, scaled(attn.scoreMoments(dK)));
     const column = ([mean, variance]) => [mean, variance, Math.sqrt(variance)].map(exact);
     column(theory).forEach((text, i) => { rows[i + 1].cells[1].textContent = text; });
-    if (breaking) {
-      column(scaled(attn.scoreMoments(dK))).forEach((text, i) => {
-        rows[i + 1].cells[2].textContent = text;
-      });
-    }
     rows[0].cells[0].textContent = grouped(count);
     const sample = scores.subarray(0, count);
     const texts = ["–", "–", "–"];
