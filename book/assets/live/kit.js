@@ -185,7 +185,7 @@ const live = (() => {
   }
 
   return {
-    el, svg, change, newId, number, measured, handle, numberField, slider, choice, button, toggle, announcer,
-    load, figure,
+    el, svg, change, newId, number, measured, handle, numberField, slider, choice, button, toggle,
+    announcer, load, figure,
   };
 })();

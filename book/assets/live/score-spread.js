@@ -39,7 +39,7 @@ live.figure("score-spread", async (root, start) => {
 
   function drawMore(pairs) {
     target = Math.min(MAX_PAIRS, Math.max(target, count) + pairs);
-    perFrame = Math.ceil(pairs / FRAMES);
+    perFrame = Math.ceil((target - count) / FRAMES);
     if (running) return;
     running = true;
     requestAnimationFrame(frame);
