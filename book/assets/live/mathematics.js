@@ -113,6 +113,6 @@ const attn = (() => {
 
   return {
     dot, columns, multiply, softmax, jacobian, softmaxBackward, entropy, windowMask, causalMask,
-    paddingMask, combineMasks, defaultScale, attention, streamRow, streamingAttention,
+    paddingMask, combineMasks, defaultScale, mix, attention, streamRow, streamingAttention,
   };
 })();
