@@ -35,7 +35,7 @@ class LiveFigure(Explorer):
 
     @property
     def start(self) -> dict[str, Any]:
-        """The arguments of the drawing at the start: what is given, and the sliders' values."""
+        """Arguments of the drawing, with each slider at its start."""
         return self.given | self.start_state
 
     def static_html(self) -> str:
