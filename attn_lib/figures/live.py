@@ -35,7 +35,7 @@ class LiveFigure(Explorer):
 
     @property
     def start(self) -> dict[str, Any]:
-        """Arguments of the drawing, with each slider at its start."""
+        """Return the arguments of the drawing at the start."""
         return self.given | self.start_state
 
     def static_html(self) -> str:

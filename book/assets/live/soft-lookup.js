@@ -19,7 +19,7 @@ live.figure("soft-lookup", (root, start) => {
   const words = ([x, y]) => `${number(x)} right, ${number(y)} up`;
 
   const vectors = [
-    { name: "query", letter: "q", colour: "var(--live-query)", get: () => query,
+    { name: "the query", letter: "q", colour: "var(--live-query)", get: () => query,
       set: (point) => { query = point; } },
     ...names.map((name, i) => ({ name: `key ${name}`, letter: name, colour: "var(--live-key)",
       get: () => keys[i], set: (point) => { keys[i] = point; } })),
@@ -32,7 +32,7 @@ live.figure("soft-lookup", (root, start) => {
     vector.line = svg("line", { style: `stroke: ${vector.colour}`, "stroke-width": 3 });
     vector.mark = svg("text", { "text-anchor": "middle", "aria-hidden": "true" }, vector.letter);
     vector.handle = live.handle({
-      label: `Tip of the ${vector.name}`, at: vector.get, toPoint, colour: vector.colour,
+      label: `Tip of ${vector.name}`, at: vector.get, toPoint, colour: vector.colour,
       text: () => words(vector.get()),
       move: (point) => { vector.set(within(point)); show(); },
     });
