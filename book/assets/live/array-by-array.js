@@ -42,7 +42,8 @@ live.modelFigure("array-by-array", (root, start) => {
   function cellOf([x, y]) {
     const across = Math.floor((x - LEFT) / unit());
     const panel = Math.min(Math.floor(across / (width + gap)), panels.length - 1);
-    return [Math.floor((y - TOP) / ROW), panel * width + Math.min(across - panel * (width + gap), width - 1)];
+    const entry = Math.min(across - panel * (width + gap), width - 1);
+    return [Math.floor((y - TOP) / ROW), panel * width + entry];
   }
   const within = (value, most) => Math.max(0, Math.min(most, Math.round(value)));
   const value = () => panels[Math.floor(column / width)][row][column % width];
@@ -139,9 +140,10 @@ live.modelFigure("array-by-array", (root, start) => {
   const back = live.button("Back", () => go(at - 1));
   const next = live.button("Next", () => go(at + 1));
   drawing.addEventListener("click", (event) => {
-    const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
-    const [i, c] = cellOf([place.x, place.y]);
-    if (place.x < LEFT || i < 0 || i >= words.length) return;
+    const { x, y } = new DOMPoint(event.clientX, event.clientY)
+      .matrixTransform(drawing.getScreenCTM().inverse());
+    const [i, c] = cellOf([x, y]);
+    if (x < LEFT || i < 0 || i >= words.length) return;
     [row, column] = [i, within(c, panels.length * width - 1)];
     read();
   });

@@ -165,7 +165,7 @@ const attn = (() => {
 
   return {
     dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy, MASKING,
-    maskRow, windowMask, causalMask, paddingMask, combineMasks, defaultScale, mix, attention,
+    maskRow, windowMask, causalMask, paddingMask, combineMasks, defaultScale, scoreRows, mix, attention,
     streamRow, streamingAttention, layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

@@ -18,10 +18,11 @@ const modelMistakes = (() => {
 
   // `weightsOf` takes all scaled scores of a head and the mask.
   const ofScores = (weightsOf) => (q, k, v, { mask }) =>
-    output(weightsOf(attn.attention(q, k, v).scaled, mask), v);
+    output(weightsOf(attn.scoreRows(q, k, {}).scaled, mask), v);
 
   // `weightsOf` takes a row of scaled scores and of the mask.
-  const ofMaskedRow = (weightsOf) => ofScores((scores, mask) => scores.map((row, i) => weightsOf(row, mask[i])));
+  const ofMaskedRow = (weightsOf) => ofScores((scores, mask) =>
+    scores.map((row, i) => weightsOf(row, mask[i])));
 
   const withMask = (makeMask) => (q, k, v) => attn.attention(q, k, v, { mask: makeMask(q.length, k.length) });
 
@@ -38,7 +39,8 @@ const modelMistakes = (() => {
       const hidden = scores.map((row, i) => hide(row, mask[i]));
       return attn.columns(attn.columns(hidden).map(softmax));
     }) },
-    "softmax-that-overflows": { attend: ofMaskedRow((row, mask) => normalised(hide(row, mask).map(Math.exp))) },
+    "softmax-that-overflows": { attend: ofMaskedRow((row, mask) =>
+      normalised(hide(row, mask).map(Math.exp))) },
     "zero-for-minus-infinity": { attend: ofMaskedRow((row, mask) =>
       softmax(row.map((x, j) => (mask[j] ? x : 0)))) },
     "mask-not-used": { attend: ofMaskedRow(softmax) },

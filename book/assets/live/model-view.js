@@ -79,8 +79,8 @@ const modelView = (() => {
   // One arc from row `from` to row `to` of the words, or a loop.
   function arc(from, to, weight) {
     const [y1, y2] = [from, to].map((i) => (i + 0.5) * ROW);
-    const x = ARCS - Math.min(ARCS - 4, 12 + 5 * Math.abs(from - to)) * 1.25;
-    const path = from === to ? `M${ARCS} ${y1 - 4}C${ARCS - 20} ${y1 - 12} ${ARCS - 20} ${y1 + 12} ${ARCS} ${y1 + 4}`
+    const x = ARCS - (from === to ? 20 : Math.min(ARCS - 4, 12 + 5 * Math.abs(from - to)) * 1.25);
+    const path = from === to ? `M${ARCS} ${y1 - 4}C${x} ${y1 - 12} ${x} ${y1 + 12} ${ARCS} ${y1 + 4}`
       : `M${ARCS} ${y1}C${x} ${y1} ${x} ${y2} ${ARCS - 3} ${y2}`;
     return svg("g", { opacity: 0.3 + 0.7 * weight },
       svg("path", { d: path, class: "model-arc", "stroke-width": 1 + 5 * weight }),
@@ -116,7 +116,8 @@ const modelView = (() => {
       body.replaceChildren(...words.map((word, i) => el("tr", {},
         i === 0 ? el("td", { rowspan: words.length, class: "model-drawn", "aria-hidden": "true" }, drawing)
           : null,
-        el("th", { scope: "row" }, el("label", { onpointermove: (event) => point(event, i) }, radios[i], word)), ...cells[i])));
+        el("th", { scope: "row" },
+          el("label", { onpointermove: (event) => point(event, i) }, radios[i], word)), ...cells[i])));
       return cells;
     }
     // `arcs` are [from, to, weight].

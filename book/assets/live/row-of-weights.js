@@ -42,10 +42,10 @@ live.modelFigure("row-of-weights", (root, start) => {
     const most = read.indexOf(Math.max(...read));
     const name = (i) => `“${words[i]}”`;
     sentence.textContent = byColumn
-      ? `Column ${chosen + 1}, ${name(chosen)}: ${name(most)} in row ${most + 1} gives it the most, ${number(read[most])}. `
-        + `The column sums to ${number(total(read))}.`
-      : `Row ${chosen + 1}, ${name(chosen)}, gives the most to column ${most + 1}, ${name(most)}: ${number(read[most])}. `
-        + `The row sums to ${number(total(read))}.`;
+      ? `Column ${chosen + 1}, ${name(chosen)}: ${name(most)} in row ${most + 1} gives it the most, `
+        + `${number(read[most])}. The column sums to ${number(total(read))}.`
+      : `Row ${chosen + 1}, ${name(chosen)}, gives the most to column ${most + 1}, ${name(most)}: `
+        + `${number(read[most])}. The row sums to ${number(total(read))}.`;
     say(`${headName(head)}. ${sentence.textContent}`);
   }
 
@@ -60,8 +60,8 @@ live.modelFigure("row-of-weights", (root, start) => {
     heads.set(trace);
     show();
   }
-  const field = modelView.sentenceField({ sentence: start.sentence, examples: start.examples, limit: MAX_WORDS,
-    say, input: read });
+  const field = modelView.sentenceField({ sentence: start.sentence, examples: start.examples,
+    limit: MAX_WORDS, say, input: read });
   root.append(
     el("p", { class: "live-hint" }, "Point at a word, tap it, or go to the words with the Tab key and use "
       + "the arrow keys."),

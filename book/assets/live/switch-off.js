@@ -10,10 +10,13 @@ live.modelFigure("switch-off", (root, start) => {
 
   function changed() {
     const without = HEADS.filter((head) => off.has(headName(head)));
-    const options = Object.assign({ without: new Set(without.map(([layer, head]) => `layer${layer}.${head}`)) },
-      ...Object.keys(OPTIONS).filter((part) => off.has(part)).map((part) => OPTIONS[part]));
-    return { options, what: off.size ? `Without ${[...off].map((part) => start.said[part] ?? part).join(", ")}`
-      : "With all parts" };
+    const names = without.map(([layer, head]) => `layer${layer}.${head}`);
+    const others = Object.keys(OPTIONS).filter((part) => off.has(part));
+    return {
+      options: Object.assign({ without: new Set(names) }, ...others.map((part) => OPTIONS[part])),
+      what: off.size ? `Without ${[...off].map((part) => start.said[part] ?? part).join(", ")}`
+        : "With all parts",
+    };
   }
   const compare = modelCompare({ start, say, changed });
   const boxes = new Map();
@@ -37,5 +40,5 @@ live.modelFigure("switch-off", (root, start) => {
   });
   root.append(el("div", { class: "switches" }, ...layers, group("Other parts", Object.keys(OPTIONS)), all),
     compare.element);
-  compare.show();
+  compare.begin();
 }, "model-compare.js");

@@ -9,12 +9,13 @@ live.modelFigure("try-a-mistake", (root, start) => {
 
   function changed() {
     said.textContent = start.said[change] ?? "Every step is computed right.";
-    return { options: modelMistakes[change] ?? {}, what: name(change)[0].toUpperCase() + name(change).slice(1) };
+    const what = name(change)[0].toUpperCase() + name(change).slice(1);
+    return { options: modelMistakes[change] ?? {}, what };
   }
   const compare = modelCompare({ start, say, changed });
   const choice = live.choice({ legend: "Mistake", options: start.choices.change.map((id) => [id, name(id)]),
     value: change, input: (now) => { change = now; compare.show(); } });
   choice.classList.add("mistake-choice");
   root.append(choice, said, compare.element);
-  compare.show();
+  compare.begin();
 }, "model-mistakes.js", "model-compare.js");

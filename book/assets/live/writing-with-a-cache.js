@@ -60,7 +60,7 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       [trace.logits.at(-1).map((logit) => logit / (temperature || 1))], id);
     text.replaceChildren(prompt.join(" "), " ", el("strong", {}, words.slice(prompt.length).join(" ")),
       ` → ${WORDS[id]}`);
-    const cost = useCache ? model.multiplications(CONFIG, fresh, n - fresh) : model.multiplications(CONFIG, n);
+    const cost = model.multiplications(CONFIG, ...(useCache ? [fresh, n - fresh] : [n]));
     sentence.textContent = work({ n, fresh, id, last: words.at(-1), cost });
     more.disabled = written >= room();
     back.disabled = written === 0;
@@ -71,19 +71,21 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
   const more = live.button("Read this word, choose the next", () => { written += 1; show(); });
   const degrees = live.slider({ label: "Temperature", min: 0, max: 3, step: 0.1, value: temperature,
     text: (t) => number(t, 1), input: (t) => { temperature = t; show(); } });
-  const seedField = live.numberField({ label: "Seed of the draws", value: seed, min: 0, max: MAX_SEED, step: 1,
-    input: (typed) => { seed = typed; show(); } });
+  const seedField = live.numberField({ label: "Seed of the draws", value: seed, min: 0, max: MAX_SEED,
+    step: 1, input: (typed) => { seed = typed; show(); } });
   const field = modelView.sentenceField({ label: "Prompt", sentence: start.prompt, examples: start.examples,
     limit: CONFIG.max_length - 1, say, input: (typed) => { prompt = typed; written = 0; show(); } });
   root.append(
     field,
-    el("div", { class: "cache-options" }, degrees.element, el("label", {}, "Seed of the draws ", seedField.element),
+    el("div", { class: "cache-options" }, degrees.element,
+      el("label", {}, "Seed of the draws ", seedField.element),
       live.toggle("Keep keys and values in a cache", true, (on) => { useCache = on; show(); })),
     el("p", { class: "cache-options" }, back, more),
     text,
     el("div", { class: "live-columns" },
       el("div", {}, el("p", { class: "cache-caption" }, "Weights of the newest word, by layer and head"),
-        el("p", { class: "live-hint" }, "+ has a key and value computed now; the others are in the cache."), table),
+        el("p", { class: "live-hint" }, "+ has a key and value computed now; the others are in the cache."),
+        table),
       el("div", {}, next.element, sentence)));
   show();
 });

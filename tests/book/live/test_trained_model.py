@@ -48,12 +48,11 @@ def sentence_of(now):
     return now.locator(".live-sentence").inner_text()
 
 
-def columns_of(table):
-    """The texts of a table's body, column by column."""
-    rows = table.locator("tbody tr").evaluate_all(
+def rows_of(table):
+    """The texts of the cells of each row of a table's body."""
+    return table.locator("tbody tr").evaluate_all(
         "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
     )
-    return rows
 
 
 def next_words(logits, count):
@@ -75,7 +74,7 @@ def test_where_a_head_looks_in_a_sentence_of_the_reader(page):
         assert shown == [*(text(w) for w in weights[3, :4]), "hidden"]
         most = weights[3].argmax()
         assert f"“tea” (word 4) looks most at “{words[most]}” (word {most + 1})" in sentence_of(now)
-        assert columns_of(now.locator(".model-next")) == next_words(trace["logits"][3], 5)
+        assert rows_of(now.locator(".model-next")) == next_words(trace["logits"][3], 5)
         now.get_by_label("which words look at it").check()
         shown = now.locator(".model-words tbody tr > td:last-child").all_inner_texts()
         assert shown == ["hidden"] * 3 + [text(w) for w in weights[3:, 3]]
@@ -175,7 +174,7 @@ def test_the_model_writes_what_the_library_writes(page, temperature, seed):
         assert f"{written.multiplications[-1]:,}".replace(",", "\u00a0") in sentence_of(now)
         trace = forward(trained_model(), encode(words))
         weights = np.concatenate([trace[f"layer{i}.weights"][:, -1] for i in (1, 2)])
-        rows = columns_of(now.locator(".cache-table"))[: len(words)]
+        rows = rows_of(now.locator(".cache-table"))[: len(words)]
         assert [row[1:] for row in rows] == [[text(w) for w in column] for column in weights.T]
         new = [row[0].startswith("+ ") for row in rows]
         assert new == [step == 0 or i == len(words) - 1 for i in range(len(words))]
@@ -200,7 +199,7 @@ def shares_after(sentence, model, parts=RIGHT):
 
 
 def compared(now):
-    return {word: shares for word, *shares in columns_of(now.locator(".model-next"))}
+    return {word: shares for word, *shares in rows_of(now.locator(".model-next"))}
 
 
 def expected_shares(sentence, model, parts, words):
@@ -249,3 +248,32 @@ def test_mistakes_in_the_model_answer_as_in_the_library(page):
         wrong = now.locator('tr[data-right="false"]').count()
         asked = [int(n) for n in re.findall(r"of (\d+) on", sentence_of(now))]
         assert sum(asked) - sum(counts) == wrong
+
+
+def test_a_row_and_a_column_of_the_table_of_weights(tabs, built_book):
+    watched = tabs.open()
+    watched.open((built_book / "book" / "dot-products.html").as_uri())
+    watched.start_figures()
+    now = figure(watched.page, "row-of-weights")
+    typed = "bob milk ada tea bob"
+    now.get_by_label("Sentence").fill(typed)
+    trace = forward(trained_model(), encode(typed))
+    for layer, head in ((1, 1), (2, 1)):
+        now.get_by_label(f"layer {layer}, head {head}").check()
+        weights = trace[f"layer{layer}.weights"][head - 1]
+        rows = [row[-5:] for row in rows_of(now.locator(".model-words"))]
+        assert rows == [[text(w) for w in row] for row in weights]
+        sums = now.locator(".model-words tfoot td:not(.model-drawn)").all_inner_texts()
+        assert sums == [text(total) for total in weights.sum(axis=0)]
+        now.get_by_label("word 5, bob").check()
+        most = weights[4].argmax()
+        name = typed.split()[most]
+        assert sentence_of(now) == (
+            f"Row 5, “bob”, gives the most to column {most + 1}, “{name}”: "
+            f"{text(weights[4, most])}. The row sums to 1.00."
+        )
+        now.get_by_label("its column").check()
+        assert sentence_of(now).endswith(f"The column sums to {text(weights[:, 4].sum())}.")
+        now.get_by_label("the word’s row").check()
+    assert watched.problems == []
+    tabs.close(watched)
