@@ -223,6 +223,12 @@ def test_scripts_are_light(built_book):
     assert max(sizes[name] for name in others) <= 12_000
 
 
+def test_every_rule_of_the_style_sheet_is_closed():
+    """A brace that a merge lost would switch off all rules behind it."""
+    style = (SCRIPTS.parent / "live.css").read_text(encoding="utf-8")
+    assert style.count("{") == style.count("}") > 100
+
+
 def test_every_script_of_a_figure_is_used(built_book):
     used = {
         name
