@@ -33,6 +33,11 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "assets" / "live"
 #: The scripts that every live figure needs.
 SHARED = ("mathematics", "kit")
 WEIGHTS = "trained-model"
+#: The kinds of words that figures of the model tell apart, by their names in `language`.
+KINDS = (
+    *("NAMES", "DRINKS", "SINGULAR_NOUNS", "PLURAL_NOUNS"),
+    *("SINGULAR_VERBS", "PLURAL_VERBS", "PREPOSITIONS"),
+)
 
 
 def scripts_of(body: str) -> list[str]:
@@ -50,13 +55,16 @@ def scripts_of(body: str) -> list[str]:
     return predictions + ([*SHARED, *figures] if figures else [])
 
 
-def weights_script(model: Transformer, words: tuple[str, ...]) -> str:
+def weights_script(model: Transformer) -> str:
     """Return the script that defines the trained model's weights, as model.js reads them."""
+    from attn_lib.model import WORDS, language
+
     shapes = [[name, *array.shape, 0][:3] for name, array in model.parameters.items()]
     numbers = np.concatenate([array.ravel() for array in model.parameters.values()])
     contents: dict[str, Any] = {
         "config": model.config._asdict(),
-        "words": words,
+        "words": WORDS,
+        "kinds": {kind.lower(): getattr(language, kind) for kind in KINDS},
         "shapes": shapes,
         "base64": base64.b64encode(numbers.astype("<f4").tobytes()).decode(),
     }
@@ -88,10 +96,10 @@ def _add_scripts(
 def _write_weights(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
-    from attn_lib.model import WORDS, trained_model
+    from attn_lib.model import trained_model
 
     path = Path(app.outdir) / "_static" / "live" / f"{WEIGHTS}.js"
-    path.write_text(weights_script(trained_model(), WORDS), encoding="utf-8")
+    path.write_text(weights_script(trained_model()), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -221,7 +221,7 @@ const attn = (() => {
     dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
     ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
     MASKING, maskRow, windowMask, causalMask, paddingMask, combineMasks,
-    defaultScale, mix, attention, STREAMING, streamRow, streamingAttention,
+    defaultScale, scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
     layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();
