@@ -150,6 +150,7 @@ const live = (() => {
     root.append(region);
     let timer = null;
     return (text) => {
+      if (!root.isConnected) return; // it is still being built: nobody has done anything
       clearTimeout(timer);
       timer = setTimeout(() => { region.textContent = text; }, SETTLED);
     };
