@@ -160,9 +160,8 @@ live.modelFigure("array-by-array", (root, start) => {
     el("p", { class: "live-hint" }, "Go from array to array. Tap a cell to read it, or move the ring by "
       + "dragging or with the arrow keys."),
     field, el("div", { class: "array-steps" }, back, next, step.element), title, drawing,
-    el("p", { class: "array-key" }, el("span", { class: "array-below" }), " below 0 ",
-      el("span", { class: "array-above" }), " above 0 ", el("span", { class: "array-weight" }), " weights ",
-      el("span", { class: "array-hidden" }), " hidden by the mask"),
+    el("p", { class: "array-key" }, ...["below 0", "above 0", "weight", "hidden by the mask"].map((meaning) =>
+      el("span", {}, el("i", { class: `array-${meaning.split(" ", 1)}` }), meaning))),
     sentence);
   readSentence(start.words);
   // Letters keep their size, so the drawing has as many pixels across as there is room.

@@ -38,7 +38,8 @@ live.modelFigure("switch-off", (root, start) => {
     for (const box of boxes.values()) box.checked = true;
     compare.show();
   });
-  root.append(el("div", { class: "switches" }, ...layers, group("Other parts", Object.keys(OPTIONS)), all),
+  root.append(el("p", { class: "live-hint" }, "Uncheck what is to be switched off."),
+    el("div", { class: "switches" }, ...layers, group("Other parts", Object.keys(OPTIONS)), all),
     compare.element);
   compare.begin();
 }, "model-compare.js");
