@@ -142,13 +142,13 @@ def draw_variances(widths):
     },
     "typed in": {
         "predict": """
-variance = 68 * 4 * 2.5
-sd = 26.08
-bound = 16.49
-mean = 25.5
+variance = 101 * 0.5 * 0.25
+sd = 3.55
+bound = 20.10
+mean = -25.25
 """,
         "chance": """
-noise = 0.0104
+noise = 0.0181
 errors_away = 6.9
 verdict = " b"
 matrix_noise = 0.0882
@@ -198,7 +198,7 @@ SLIPS = {
         "variance = d_k * var_q",
         adds=True,
         cost={"predict-tests": 1},
-        told="variance: expected 680, got 272.",
+        told="variance: expected 12.625, got 50.5.",
     ),
     "sd of the other bound": Slip(
         "predict", "bound = 2 * sd", adds=True, cost={"predict-tests": 1}, told="bound: expected"
@@ -555,14 +555,14 @@ def draw_variances(widths):
         "noise = 100 * noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="noise: expected 0.0104",
+        told="noise: expected 0.0180",
     ),
     "noise times the width": Slip(
         "chance",
         "noise = width * noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="noise: expected 0.0104",
+        told="noise: expected 0.0180",
     ),
     "with its sign": Slip(
         "chance",
@@ -576,14 +576,14 @@ def draw_variances(widths):
         "errors_away = abs(measured - width) / noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="errors_away: expected 6.89",
+        told="errors_away: expected 6.90",
     ),
     "percent for standard errors": Slip(
         "chance",
         "errors_away = 100 * abs(measured / width - 1)",
         adds=True,
         cost={"chance-tests": 1},
-        told="errors_away: expected 6.89",
+        told="errors_away: expected 6.90",
     ),
     "a verdict in words": Slip(
         "chance",
@@ -630,7 +630,7 @@ def chance_example():
 
 def numbers_in_words():
     d_k = entries("ada").d_k
-    assert d_k == 68
+    assert d_k == 101
     return [f"{d_k / d_k**2:.4f}"]
 
 

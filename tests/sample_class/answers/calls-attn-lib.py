@@ -40,5 +40,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [4, 5], dominates: key 1 has the larger score, 8 against 4,
-# so its value gets the weight 0.944.
+# Value 0, [8, 7], dominates: key 0 has the larger score, 3 against -2,
+# so its value gets the weight 0.972.
