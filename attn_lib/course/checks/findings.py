@@ -24,6 +24,7 @@ class Finding:
     given: str = ""  #: the arguments of the call, as `shapes_of` shows them
     mistake: str | None = None  #: id of the catalogued mistake that explains the answer
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
+    remark: str = ""  #: why the check passed although the answer is not the right one
 
     @property
     def passed(self) -> bool:
@@ -93,7 +94,7 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
     if part.passed:
         if not grading and all(finding.only_form for finding in part.findings):
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
-        return [f"{part.title}: ok"]
+        return [f"{part.title}: ok", *_remarks(part)]
     lines = [f"{part.title}: not yet"]
     findings_told: set[tuple[str, str, str | None]] = set()
     for finding in part.findings:
@@ -109,7 +110,14 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
             if line not in causes_told:
                 lines += _wrapped(f"    {line}")
         causes_told.update(cause)
-    return lines
+    return [*lines, *_remarks(part)]
+
+
+def _remarks(part: Part) -> list[str]:
+    remarks = (
+        f"  - {finding.name}: {finding.remark}" for finding in part.findings if finding.remark
+    )
+    return [line for remark in remarks for line in _wrapped(shortened(remark))]
 
 
 def _cause(id: str) -> str:

@@ -14,6 +14,7 @@ from attn_lib.course.checks.diagnosis import Diagnosis, Question
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
+from attn_lib.course.checks.own_steps import After, OwnSteps
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
 
@@ -30,6 +31,7 @@ class Ledger:
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.names = names
         self.parts: list[Part] = []
+        self.steps = OwnSteps()
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
 
@@ -51,11 +53,12 @@ class Ledger:
         *,
         given: str = "",
         only_form: bool = False,
+        remark: str = "",
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        finding = Finding(name, message, given, only_form=only_form)
+        finding = Finding(name, message, given, only_form=only_form, remark=remark)
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
 
@@ -95,8 +98,12 @@ class Ledger:
         row: int | None = None,
         tolerance: tuple[float, float] | None = None,
         given: str = "",
+        after: After | None = None,
     ) -> None:
-        """Record how `got` differs from `expected`; by default, from the target's result."""
+        """Record how `got` differs from `expected`; by default, from the target's result.
+
+        With `after`, it is a typed answer, which may follow from an earlier one; see `OwnSteps`.
+        """
         if expected is None and target is None:
             raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
 
@@ -105,7 +112,7 @@ class Ledger:
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
         question = Question(right, compute, tolerance or tolerance_for(right, args))
-        self.record(name, got, question, target, given=given)
+        self.record(name, got, question, target, given=given, after=after)
 
     def record(
         self,
@@ -116,16 +123,26 @@ class Ledger:
         *,
         given: str = "",
         label: str = "",
+        after: After | None = None,
     ) -> None:
         """Record how `got` differs from the right answer; `name_causes` adds the cause later.
 
-        `label` is the label of the line, if the answer is a line in a drawing.
+        `label` is the label of the line, if the answer is a line in a drawing; for `after` see
+        `compare`.
         """
         problem = difference(got, question.expected, question.tolerance)
-        self.note(name, problem, given=given)
+        source, remark = None, ""
+        if problem and after is not None:
+            source = self.steps.source(name, got, question, after)
+            self.steps.note_numbers(name, got, question, target, source)
+            if source and source.counts:
+                problem, remark = "", f"it follows from your own {source.name}, so it counts."
+            elif source:
+                problem += f" It follows from your own {source.name}: put that right first."
+        self.note(name, problem, given=given, remark=remark)
         place = len(self.parts[-1].findings) - 1
         tell(Compared(self._part, place, label, target, question, got))
-        if target is None:
+        if target is None or source:  # the cause is in the source
             return
         diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
         if not problem:
