@@ -25,6 +25,7 @@ class Finding:
     mistake: str | None = None  #: id of the catalogued mistake that explains the answer
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
     remark: str = ""  #: why the check passed although the answer is not the right one
+    reading: str = ""  #: the wrong reading of the task's numbers that explains the answer
 
     @property
     def passed(self) -> bool:
@@ -105,6 +106,8 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
         what, *cause = shortened(finding.message).splitlines()
         if finding.mistake:
             cause.append(_cause(finding.mistake))
+        elif finding.reading:
+            cause.append(f"Likely cause: {finding.reading}.")
         lines += _wrapped(f"  - {finding.name}{finding.given}: {what}")
         for line in cause:
             if line not in causes_told:

@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
-from attn_lib.course.checks.diagnosis import Diagnosis, Question
+from attn_lib.course.checks.diagnosis import EXACT, Diagnosis, Question, half_a_digit
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
-from attn_lib.course.checks.own_steps import After, OwnSteps
+from attn_lib.course.checks.own_steps import (
+    After,
+    OwnSteps,
+    is_rounded_too_far,
+    the_reading,
+)
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.targets import TARGETS
 
@@ -54,11 +59,12 @@ class Ledger:
         given: str = "",
         only_form: bool = False,
         remark: str = "",
+        reading: str = "",
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        finding = Finding(name, message, given, only_form=only_form, remark=remark)
+        finding = Finding(name, message, given, only_form=only_form, remark=remark, reading=reading)
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
 
@@ -131,24 +137,50 @@ class Ledger:
         `compare`.
         """
         problem = difference(got, question.expected, question.tolerance)
-        source, remark = None, ""
         if problem and after is not None:
-            source = self.steps.source(name, got, question, after)
-            self.steps.note_numbers(name, got, question, target, source)
-            if source and source.counts:
-                problem, remark = "", f"it follows from your own {source.name}, so it counts."
-            elif source:
-                problem += f" It follows from your own {source.name}: put that right first."
-        self.note(name, problem, given=given, remark=remark)
+            return self._record_typed(name, got, question, target, after, problem)
+        self.note(name, problem, given=given)
         place = len(self.parts[-1].findings) - 1
         tell(Compared(self._part, place, label, target, question, got))
-        if target is None or source:  # the cause is in the source
+        if target is None:
             return
         diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
         if not problem:
             return diagnosis.passed(question)
         diagnosis.failed(question, got)
         self._wrong.append((self.parts[-1], place, diagnosis))
+
+    def _record_typed(
+        self,
+        name: str,
+        got: object,
+        question: Question,
+        target: str | None,
+        after: After,
+        problem: str,
+    ) -> None:
+        """Record a typed answer that is not the right one: it may follow from an earlier one."""
+        source = self.steps.source(name, got, question, after)
+        self.steps.note_numbers(name, got, question, target, source)
+        readings, remark, reading = {}, "", ""
+        rounded = is_rounded_too_far(got, question.expected, question.tolerance)
+        if source and source.counts:
+            problem, remark = "", f"it follows from your own {source.name}, so it counts."
+        elif source:
+            problem += f" It follows from your own {source.name}: put that right first."
+        elif rounded:
+            problem += " It is rounded too far: give all digits that the task asks for."
+        else:
+            readings = self.steps.readings_of(name, got, question)
+            reading = the_reading(readings)
+        self.note(name, problem, remark=remark, reading=reading)
+        place = len(self.parts[-1].findings) - 1
+        tell(Compared(self._part, place, "", target, question, got))
+        if target is not None and not source:  # else the cause lies in the source
+            diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+            near = EXACT if rounded else half_a_digit(question.tolerance)
+            diagnosis.failed(question, got, list(readings.values()), near)
+            self._wrong.append((self.parts[-1], place, diagnosis))
 
     def name_causes(self) -> None:
         """Add to each wrong answer's finding the mistake that explains all answers so far."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.course.checks.comparison import as_numbers, difference
-from attn_lib.course.checks.diagnosis import Question
+from attn_lib.course.checks.diagnosis import EXACT, Question, half_a_digit, same_numbers
 from attn_lib.course.mistakes import spellings
 from attn_lib.course.personal.misreadings import Asked
 
@@ -119,6 +119,20 @@ class OwnSteps:
                 return Source(earlier, step.is_from_own_numbers)
         return None
 
+    def readings_of(self, name: str, got: object, question: Question) -> dict[str, NDArray[Any]]:
+        """Return the wrong readings that give the digits of this answer, with their numbers."""
+        if name not in self.readings:
+            return {}
+        tolerance = half_a_digit(question.tolerance)
+        wrong = {
+            reading: np.asarray(number) for reading, number in self.readings[name].wrong.items()
+        }
+        return {
+            reading: number
+            for reading, number in wrong.items()
+            if number.dtype.kind in "iuf" and same_numbers(got, number, tolerance)
+        }
+
     def letter_after(self, after: After) -> str | None:
         """Return the letter that follows from an earlier wrong answer that counts, or None."""
         for earlier, follow in after.items():
@@ -169,6 +183,37 @@ class OwnSteps:
             and not difference(got, _as_floats(here[reading]), tolerance)
             for reading in known.keys() & here.keys()
         )
+
+
+def the_reading(readings: Mapping[str, NDArray[Any]]) -> str:
+    """Return the one reading that explains an answer, or "" if none or several do.
+
+    Readings that give the same number are one, under the first name.
+
+    Examples
+    --------
+    >>> the_reading({"columns": np.array([0.98]), "first column": np.array([0.981])})
+    ''
+    """
+    numbers = list(readings.values())
+    if not numbers or any(not same_numbers(other, numbers[0], EXACT) for other in numbers):
+        return ""
+    return next(iter(readings))
+
+
+def is_rounded_too_far(got: object, right: NDArray[Any], tolerance: tuple[float, float]) -> bool:
+    """Say whether an answer is the right one with too few decimals, but one at least.
+
+    Examples
+    --------
+    >>> is_rounded_too_far([0.8, 0.2], np.array([0.804, 0.196]), (0.0, 0.001))
+    True
+    """
+    relative, absolute = tolerance
+    if relative or not 0 < absolute < 0.5 or right.dtype.kind not in "iuf":
+        return False
+    decimals = round(-np.log10(absolute))
+    return any(same_numbers(got, np.round(right, fewer), EXACT) for fewer in range(1, decimals))
 
 
 def _follows(

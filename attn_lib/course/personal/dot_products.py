@@ -35,6 +35,15 @@ SHOWN_BY_TWO_KEYS = {
 }
 
 
+#: Largest difference between two raw scores whose weights are not those of the better key alone,
+#: to three decimals.
+MAX_LEAD = 8
+
+
+#: Least raw score whose exponential, after scaling, has two digits among three decimals.
+MIN_SCORE = -6
+
+
 class TwoKeys(NamedTuple):
     """One query, two keys and their values, in whole numbers."""
 
@@ -85,6 +94,7 @@ def two_keys(learner_id: str) -> TwoKeys:
         asked = {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
         return (
             bool(np.all(numbers.v[0] != numbers.v[1]))
+            and _have_causes_of_their_own(numbers)
             and _one_key_leads(numbers)
             and none_accepted(misreadings.of_two_keys(numbers))
             and mistakes_show(asked, SHOWN_BY_TWO_KEYS)
@@ -148,6 +158,24 @@ def weights_to_read(learner_id: str) -> NDArray[np.floating]:
         )
 
     return first_suitable(learner_id, "weights-to-read", draw, suitable)
+
+
+def _have_causes_of_their_own(numbers: TwoKeys) -> bool:
+    """Say whether likely misreadings of the keys lead neither to equal nor to one-hot weights.
+
+    Another cause would be named for such weights.
+    """
+    q, k, _ = numbers
+    (q0, q1), (lead0, lead1) = q.tolist(), (k[0] - k[1]).tolist()
+    columns, signless = q @ k, np.abs(k) @ q
+    leads = (
+        q0 * lead0,
+        q1 * lead1,
+        q0 * lead1 + q1 * lead0,
+        int(columns[0] - columns[1]),
+        int(signless[0] - signless[1]),
+    )
+    return bool((k @ q).min() >= MIN_SCORE) and all(0 < abs(lead) <= MAX_LEAD for lead in leads)
 
 
 def _one_key_leads(numbers: TwoKeys) -> bool:

@@ -28,11 +28,19 @@ SHOWN_BY_A_DIVISOR = {
 
 #: The mistakes that must change the weights of wide scores.
 SHOWN_BY_WIDE_SCORES = {
-    "tempered_softmax": (
-        "temperature-multiplied",
-        "temperature-after-softmax",
-        "root-of-the-temperature",
-        "temperature-ignored",
+    "attention": (
+        "no-scale",
+        "divide-by-d_k",
+        "multiply-by-root-d_k",
+        "scale-by-number-of-keys",
+        "scale-after-softmax",
+        "attention-over-queries",
+        "no-softmax",
+        "hard-attention",
+        "softmax-of-values",
+        "equal-weights",
+        "cosine-scores",
+        "scores-already-scaled",
         "softmax-over-queries",
         "exponentials-not-normalised",
         "normalised-without-exponential",
@@ -194,10 +202,27 @@ def wide_scores(learner_id: str) -> WideScores:
                 for by in (d_k, divisor)
             )
             and none_accepted(misreadings.of_wide_scores(numbers))
-            and mistakes_show({"tempered_softmax": (row, root)}, SHOWN_BY_WIDE_SCORES)
+            and mistakes_show({"attention": as_attention(numbers)}, SHOWN_BY_WIDE_SCORES)
         )
 
     return first_suitable(learner_id, "quiz-wide-scores", draw, suitable)
+
+
+def as_attention(numbers: WideScores) -> tuple[NDArray[np.float64], ...]:
+    """Return a query, keys and values whose attention is the row of scaled weights.
+
+    Parameters
+    ----------
+    numbers : WideScores
+
+    Examples
+    --------
+    >>> query, keys, values = as_attention(wide_scores("ada"))
+    >>> bool(np.all(keys @ query[0] == wide_scores("ada").scores))
+    True
+    """
+    one = np.eye(1, numbers.d_k)
+    return one, numbers.scores[:, None] * one, np.eye(len(numbers.scores))
 
 
 def spread(learner_id: str) -> Spread:

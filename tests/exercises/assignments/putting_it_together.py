@@ -513,7 +513,8 @@ PROOF = Proof(
     model_numbers={"in-words": numbers_in_words},
     builds_on={"layer-tests": ("heads",), "head-tests": ("heads",)},
     unseen={
-        f"layer-tests/{mistake}": "the softmax is given, and no scores are large"
+        f"{cell}-tests/{mistake}": "the softmax is given, and no scores are large"
+        for cell in ("layer", "gradients")
         for mistake in ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")
     },
 )

@@ -40,5 +40,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [8, 7], dominates: key 0 has the larger score, 3 against -2,
-# so its value gets the weight 0.972.
+# Value 0, [4, 8], dominates: key 0 has the larger score, 3 against -1,
+# so its value gets the weight 0.944.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [2, 2], dominates: key 0 has the larger score, -4 against -9,
+# Value 1, [6, 1], dominates: key 1 has the larger score, 4 against -1,
 # so its value gets the weight 0.972.

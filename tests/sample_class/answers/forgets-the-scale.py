@@ -31,5 +31,5 @@ weights = softmax(scaled_scores)
 output = weights @ values
 
 # %% [in-words]
-# Value 1, [4, 0], dominates: key 1 has the larger score, -2 against -5,
-# so its value gets the weight 0.893.
+# Value 1, [8, 2], dominates: key 1 has the larger score, 1 against -3,
+# so its value gets the weight 0.944.

@@ -41,5 +41,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [9, 0], dominates: key 1 has the larger score, -6 against -8,
-# so its value gets the weight 0.804.
+# Value 1, [8, 7], dominates: key 1 has the larger score, -1 against -5,
+# so its value gets the weight 0.944.

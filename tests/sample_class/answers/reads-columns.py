@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [4, 4], dominates: key 1 has the larger score, -2 against -6,
-# so its value gets the weight 0.944.
+# Value 0, [3, 7], dominates: key 0 has the larger score, -2 against -4,
+# so its value gets the weight 0.804.

@@ -31,5 +31,5 @@ weights = np.round(softmax(raw_scores / 2**0.5), 3)
 output = softmax(raw_scores / 2**0.5).round(2) @ values
 
 # %% [in-words]
-# Value 0, [7, 9], dominates: key 0 has the larger score, -4 against -8,
+# Value 0, [4, 9], dominates: key 0 has the larger score, 3 against -1,
 # so its value gets the weight 0.944.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [9, 3], dominates: key 1 has the larger score, -7 against -10,
-# so its value gets the weight 0.893.
+# Value 1, [5, 2], dominates: key 1 has the larger score, 3 against -1,
+# so its value gets the weight 0.944.

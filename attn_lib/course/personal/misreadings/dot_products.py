@@ -149,7 +149,7 @@ def of_two_keys(numbers: TwoKeys) -> dict[str, Asked]:
         "not normalised": exponentials,
         "beside the largest": exponentials / exponentials.max(),
         "shares of the scores": _divided(scaled, scaled.sum()),
-        "shares of the sizes of the scores": np.abs(scaled) / np.abs(scaled).sum(),
+        "shares of the sizes of the scores": _divided(np.abs(scaled), np.abs(scaled).sum()),
         "powers of 2": powers / powers.sum(),
         "each score by itself": 1 / (1 + 1 / exponentials),
         "best key alone": leading,

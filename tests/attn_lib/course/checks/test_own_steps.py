@@ -7,6 +7,7 @@ import pytest
 
 from attn_lib.course.checks import Checks
 from attn_lib.course.personal.dot_products import two_keys
+from attn_lib.course.personal.misreadings import Asked
 from tests.attn_lib.course.checks.telling import report_of
 
 NUMBERS = two_keys("ada")
@@ -63,9 +64,7 @@ class TestWhatCounts:
         assert "weights: it follows from your own raw_scores, so it counts." in told
         assert "output: it follows from your own weights, so it counts." in told
 
-    @pytest.mark.parametrize(
-        "raw", [[0, 0], [5, 2], [1, 1], [1e6, -3], [RAW[0], RAW[0]]], ids=str
-    )
+    @pytest.mark.parametrize("raw", [[0, 0], [5, 2], [1, 1], [1e6, 7], [RAW[0], RAW[0]]], ids=str)
     def test_numbers_of_nowhere_earn_nothing_however_consistent(self, raw):
         passed, told = report(raw)
         assert passed == [False, False, False]
@@ -129,3 +128,40 @@ def test_a_function_that_cannot_use_the_step_is_no_error():
     check.value("first", expected=[1.0, 2.0], decimals=3)
     check.value("second", expected=1.0, decimals=3, after={"first": lambda x: VALUES[int(x[1])]})
     assert "second: expected 1, got 4." in report_of(check)
+
+
+class TestCauses:
+    """What is said of a number by hand that follows from nothing."""
+
+    def told(self, weights):
+        check = Checks({"weights": np.asarray(weights)})
+        check.readings("dot_products.of_two_keys", NUMBERS)
+        check.part("weights", points=1)
+        asked = {"target": "attention", "args": (QUERY[None], KEYS, np.eye(2)), "row": 0}
+        check.value("weights", **asked, decimals=3)
+        return report_of(check)
+
+    def test_a_mistake_that_gives_each_digit_is_named(self):
+        assert "(no-scale; see the book" in self.told(softmax(RAW).round(3))
+
+    def test_a_mistake_that_gives_nearly_these_digits_is_not_named(self):
+        off = np.add(softmax(RAW), [0.0009, -0.0009])
+        assert "Likely cause" not in self.told(off)
+
+    def test_a_reading_is_named_that_no_mistake_is(self):
+        columns = softmax(QUERY @ KEYS / 2**0.5).round(3)
+        assert "Likely cause: columns taken for keys." in self.told(columns)
+
+    def test_numbers_that_are_rounded_too_far_get_no_cause_but_rounding(self):
+        told = self.told(softmax(RAW / 2**0.5).round(1))
+        assert "It is rounded too far: give all digits that the task asks for." in told
+        assert told.count("(weights-rounded-midway; see the book") == told.count("Likely cause")
+
+    def test_of_two_readings_with_the_same_digits_none_is_named(self):
+        check = Checks({"total": 0.5})
+        check._ledger.steps.readings = {
+            "total": Asked(0.9, {"one": 0.5001, "other": 0.4999}, decimals=3)
+        }
+        check.part("total", points=1)
+        check.value("total", expected=0.9, decimals=3)
+        assert report_of(check) == "total: not yet - total: expected 0.9, got 0.5."
