@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from attn_lib.course.checks.comparison import difference, form_problem, tolerance_for
+from attn_lib.course.checks.comparison import (
+    MAX_SHOWN_TEXT,
+    difference,
+    form_problem,
+    tolerance_for,
+)
 from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.drawings import (
     Drawing,
@@ -19,11 +25,14 @@ from attn_lib.course.checks.drawings import (
     label_problem,
     scale_problem,
 )
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, shortened
+from attn_lib.course.checks.hints import form_hint
+from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
-from attn_lib.course.checks.own_steps import After
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.surroundings import Surroundings
+from attn_lib.course.checks.terminal import say
+from attn_lib.course.checks.typed import After
 from attn_lib.course.personal import misreadings
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
@@ -64,7 +73,7 @@ class Checks:
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._ledger = Ledger(names)
+        self._ledger = Ledger(names, Surroundings(names, sys._getframe(1)))
         self._obstacle: Finding | None = None
         self._malformed: set[str] = set()  # names whose `form` failed in the current part
 
@@ -147,7 +156,14 @@ class Checks:
         self._ledger.ask("call", name, args, target=target)
         got = self._ledger.call(name, args)
         if got is not None:
-            self._ledger.compare(name, got.returned, target, args, expected, given=shapes_of(args))
+            self._ledger.compare(
+                name,
+                got.returned,
+                target,
+                args,
+                expected,
+                about=About(given=shapes_of(args), arose=got.arose),
+            )
 
     def value(
         self,
@@ -194,7 +210,14 @@ class Checks:
         elif within is not None:
             tolerance = (0.0, within)
         self._ledger.compare(
-            name, got, target, args, expected, row=row, tolerance=tolerance, after=after or {}
+            name,
+            got,
+            target,
+            args,
+            expected,
+            row=row,
+            tolerance=tolerance,
+            about=About(is_value=True, after=after or {}),
         )
 
     def readings(self, of: str, numbers: object) -> None:
@@ -284,7 +307,7 @@ class Checks:
                 target,
                 target_args,
                 tolerance=tolerance,
-                given=shapes_of((*args, seed)),
+                about=About(given=shapes_of((*args, seed))),
             )
 
     def drawing(
@@ -365,7 +388,8 @@ class Checks:
         got, found = self._ledger.find(name)
         if found:
             problem = form_problem(got, np.zeros(shape))
-            self._ledger.note(name, problem, only_form=True)
+            hint = form_hint(got, shape) if problem else ""
+            self._ledger.note(name, problem, hint=hint, only_form=True)
             if problem:
                 self._malformed.add(name)
 
@@ -424,7 +448,8 @@ class Checks:
         letter = got.strip().upper() if isinstance(got, str) else None
         if not letter or letter not in list(options):
             listed = ", ".join(f'"{option}"' for option in options)
-            return self._ledger.note(name, f"expected one of the letters {listed}, got {got!r}.")
+            shown = shortened(" ".join(repr(got).split()), MAX_SHOWN_TEXT)
+            return self._ledger.note(name, f"expected one of the letters {listed}, got {shown}.")
         if right is None or letter == right:
             return self._ledger.note(name, only_form=right is None)
         if letter == self._ledger.steps.letter_after(after or {}):
@@ -459,7 +484,7 @@ class Checks:
         all_passed = all(part.passed for part in parts)
         if not all_passed and not (grading and earned):
             raise ChecksFailed(self._ledger.as_text(grading))
-        print(self._ledger.as_text(grading))
+        say(self._ledger.as_text(grading))
         return earned if grading else None
 
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
@@ -477,4 +502,4 @@ class Checks:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
         question = Question(right, compute, tolerance_for(right))
-        self._ledger.record(f"{name}, y", curve.y, question, line.target, label=label)
+        self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))

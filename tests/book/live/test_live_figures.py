@@ -166,9 +166,20 @@ def test_a_live_figure_fits_a_narrow_phone(opened, name):
     opened.set_width(1280)
 
 
+@for_each_page
+def test_handles_are_seen_in_forced_colours(opened, name):
+    opened.page.emulate_media(forced_colors="active")
+    for figure in figures_of(opened):
+        for grip in figure.locator(".live-grip").all():
+            fill, ground = grip.evaluate(
+                "e => [getComputedStyle(e).fill, getComputedStyle(document.body).backgroundColor]"
+            )
+            assert fill != ground
+    opened.page.emulate_media(forced_colors="none")
+
+
 def test_the_picture_stays_if_a_figure_fails(watch, built_book):
     watched = watch()
-    watched.page.add_init_script("Object.defineProperty(window, 'DOMPoint', {value: null});")
     watched.page.route("**/soft-lookup.js*", lambda route: route.abort())
     watched.page.goto((built_book / "book" / "orientation.html").as_uri())
     figure = watched.page.locator("figure.attn-live").first
