@@ -154,8 +154,17 @@ const attn = (() => {
     return { ...trace, weights, output: weights.map((row) => mix(row, v)) }; // (n_q, d_v)
   }
 
+  // The right way to stream and three wrong ones, with the ids of attn_lib's catalogue of mistakes.
+  const STREAMING = {
+    right: {},
+    "running-sum-not-rescaled": { total: true },
+    "running-output-not-rescaled": { mixture: true },
+    "nothing-rescaled": { total: true, mixture: true },
+  };
+
   // One step per block of keys: what a row keeps is (largest, total, mixture), never its scores.
-  function* streamRow(scores, v, block = 1) { // (n_k,), (n_k, d_v)
+  // `kept`: what a larger score leaves as it was, though it has to be rescaled; see STREAMING.
+  function* streamRow(scores, v, block = 1, kept = {}) { // (n_k,), (n_k, d_v)
     let [largest, total] = [-Infinity, 0];
     let mixture = v.length ? v[0].map(() => 0) : [];
     for (let first = 0; first < scores.length; first += block) {
@@ -165,9 +174,9 @@ const attn = (() => {
       const rescale = before === -Infinity ? 0 : Math.exp(before - largest);
       const shift = largest === -Infinity ? 0 : largest;
       const exponentials = part.map((score) => Math.exp(score - shift));
-      total = exponentials.reduce((a, b) => a + b, total * rescale);
+      total = exponentials.reduce((a, b) => a + b, total * (kept.total ? 1 : rescale));
       const added = mix(exponentials, v.slice(first, first + block));
-      mixture = mixture.map((entry, c) => entry * rescale + added[c]);
+      mixture = mixture.map((entry, c) => entry * (kept.mixture ? 1 : rescale) + added[c]);
       yield { first, part, largest, rescale, exponentials, total, mixture };
     }
   }
@@ -212,7 +221,7 @@ const attn = (() => {
     dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
     ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
     MASKING, maskRow, windowMask, causalMask, paddingMask, combineMasks,
-    defaultScale, mix, attention, streamRow, streamingAttention,
+    defaultScale, scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
     layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();
