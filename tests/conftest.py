@@ -49,6 +49,16 @@ def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
     return Build(run.returncode, plain, output / "_build" / "html")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option for quick work on pages."""
+    parser.addoption(
+        "--built-book",
+        type=Path,
+        metavar="FOLDER",
+        help="test the pages in this folder, as in _build/html, and build no book",
+    )
+
+
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist is optional
 def pytest_xdist_auto_num_workers() -> int | None:
     """Return the number of processes for `--numprocesses=auto`, unless a variable sets it."""
@@ -102,8 +112,11 @@ def book_build(tmp_path_factory, worker_id) -> Build:
 
 
 @pytest.fixture(scope="session")
-def built_book(book_build) -> Path:
+def built_book(request) -> Path:
     """The folder with the book's HTML."""
+    if built := request.config.getoption("--built-book"):
+        return built.resolve(strict=True)
+    book_build = request.getfixturevalue("book_build")
     if book_build.status:
         pytest.fail(f"The book does not build:\n{book_build.tail()}")
     return book_build.html

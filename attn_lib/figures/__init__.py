@@ -14,6 +14,7 @@ from attn_lib.figures.chapters.complexity import (
 )
 from attn_lib.figures.chapters.dot_products import (
     projections,
+    scorecard,
     shape_flow,
     sharpness,
     two_vectors,
@@ -93,6 +94,7 @@ __all__ = [
     "residual_stream",
     "row_under_mask",
     "score_histogram",
+    "scorecard",
     "scores_to_gradient",
     "seconds_against_length",
     "shape_flow",

@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,8 +156,7 @@ class Explorer:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
         if _is_live():
             return self.live()._repr_mimebundle_(include=include, exclude=exclude)
-        frames = self._frames()
-        return {"text/html": self._page(frames), "text/plain": frames[self._start_frame].text}
+        return {"text/html": self.static_html(), "text/plain": self.static_text()}
 
     def live(self) -> VBox:
         """Return the ipywidgets for this drawing; needs ipywidgets and a running kernel."""
@@ -173,7 +173,7 @@ class Explorer:
             )
             for name, slider in self.sliders.items()
         }
-        start = self._frame({n: s.values[s.start_index] for n, s in self.sliders.items()}, "png")
+        start = self.start_frame("png")
         image = ipywidgets.Image(value=start.image, format="png")
         image.layout.width = f"{start.width}px"
         image.layout.max_width = "100%"
@@ -191,9 +191,23 @@ class Explorer:
 
     def static_html(self) -> str:
         """Return a self-contained HTML figure that contains every state as an image."""
-        return self._page(self._frames())
+        return self._page(self._frames)
 
-    def _frames(self) -> list[_Frame]:
+    def static_text(self) -> str:
+        """Return the text of the start."""
+        return self._frames[self._start_frame].text
+
+    def start_frame(self, file_format: str = "webp") -> Frame:
+        """Return the drawing of the start."""
+        return self._frame(self.start_state, file_format)
+
+    @property
+    def start_state(self) -> dict[str, Any]:
+        """The initial value of each slider."""
+        return {name: s.values[s.start_index] for name, s in self.sliders.items()}
+
+    @cached_property
+    def _frames(self) -> list[Frame]:
         states = itertools.product(*(slider.values for slider in self.sliders.values()))
         return [
             self._frame(dict(zip(self.sliders, state, strict=True)), "webp") for state in states
@@ -206,7 +220,7 @@ class Explorer:
             position = position * len(slider.values) + slider.start_index
         return position
 
-    def _page(self, frames: list[_Frame]) -> str:
+    def _page(self, frames: list[Frame]) -> str:
         figure_id = f"explore-{next(_ids)}"
         start = frames[self._start_frame]
         controls = "".join(
@@ -234,7 +248,7 @@ class Explorer:
             "</figure>"
         )
 
-    def _frame(self, state: dict[str, Any], file_format: str) -> _Frame:
+    def _frame(self, state: dict[str, Any], file_format: str) -> Frame:
         drawn = self.draw(**state)
         if not (isinstance(drawn, tuple) and len(drawn) == 2):
             raise TypeError(
@@ -277,11 +291,7 @@ def explore(draw: Draw, **sliders: Slider) -> Explorer:
     >>> shown.static_html().count("An angle of 180 degrees.")
     1
     """
-    if not sliders:
-        raise ValueError("explore: expected at least one slider; for a still figure use picture.")
-    for name, slider in sliders.items():
-        if not isinstance(slider, Slider):
-            raise TypeError(f"explore: expected {name} to be a Slider, got {slider!r}.")
+    check_sliders("explore", sliders)
     frames = 1
     for slider in sliders.values():
         frames *= len(slider.values)
@@ -290,6 +300,17 @@ def explore(draw: Draw, **sliders: Slider) -> Explorer:
             f"explore: expected at most {MAX_FRAMES} states, got {frames}; give fewer values."
         )
     return Explorer(draw, sliders)
+
+
+def check_sliders(function: str, sliders: dict[str, Slider]) -> None:
+    """Raise an error in the name of `function` if there is no slider, or something else."""
+    if not sliders:
+        raise ValueError(
+            f"{function}: expected at least one slider; for a still figure use picture."
+        )
+    for name, slider in sliders.items():
+        if not isinstance(slider, Slider):
+            raise TypeError(f"{function}: expected {name} to be a Slider, got {slider!r}.")
 
 
 def _is_live() -> bool:
@@ -325,7 +346,7 @@ def _control(control_id: str, slider: Slider) -> str:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class Frame:
     """A drawn figure: the image file, its displayed size in CSS pixels, and its text."""
 
     image: bytes
@@ -335,16 +356,18 @@ class _Frame:
 
     @property
     def uri(self) -> str:
+        """The image as an address that contains it."""
         return f"data:image/webp;base64,{base64.b64encode(self.image).decode()}"
 
     def img(self, css_class: str) -> str:
+        """Return the HTML element, with the text as its alternative."""
         return (
             f'<img class="{css_class}" alt="{html.escape(self.text)}" src="{self.uri}" '
             f'width="{self.width}" height="{self.height}">'
         )
 
 
-def _draw(figure: Figure, text: str, file_format: str) -> _Frame:
+def _draw(figure: Figure, text: str, file_format: str) -> Frame:
     """Draw a figure at the resolution of high-density screens."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from PIL import Image
@@ -363,4 +386,4 @@ def _draw(figure: Figure, text: str, file_format: str) -> _Frame:
     buffer = io.BytesIO()
     options = {"lossless": True, "quality": 60, "method": 2} if file_format == "webp" else {}
     pixels.save(buffer, file_format, **options)
-    return _Frame(buffer.getvalue(), round(width), round(height), text)
+    return Frame(buffer.getvalue(), round(width), round(height), text)

@@ -13,6 +13,7 @@ EXTENSIONS = (
     "citations",
     "execute_ahead",
     "library_cache",
+    "live_figures",
     "offline",
     "page_checks",
     "quick_rebuild",

@@ -39,8 +39,10 @@ def source_of(name: str) -> str:
     return (ROOT / name).with_suffix(".md").read_text(encoding="utf-8")
 
 
-WITH_SLIDERS = [name for name in CHAPTERS if "Slider(" in source_of(name)]
-WITH_CONTROLS = [name for name in CHAPTERS if re.search(r"Slider\(|\{quiz\}", source_of(name))]
+WITH_SLIDERS = [name for name in CHAPTERS if "explore(" in source_of(name)]
+WITH_CONTROLS = [
+    name for name in CHAPTERS if re.search(r"Slider\(|predict\(|\{quiz\}", source_of(name))
+]
 
 for_each_page = pytest.mark.parametrize("name", PAGES, scope="module")
 for_each_page_with_sliders = pytest.mark.parametrize("name", WITH_SLIDERS, scope="module")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.figures import style
+from attn_lib.figures.chapters.orientation import four_steps
 from attn_lib.figures.drawing import (
     arrow,
     box,
@@ -76,6 +77,29 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
     return figure, (
         f"Angle {angle:g}°, key of length {length:g}: dot product {dot_text}, cosine {cosine_text}."
     )
+
+
+def scorecard(first: float, second: float, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
+    """Draw the four steps of attention for a query of two numbers; see `four_steps`.
+
+    Parameters
+    ----------
+    first, second : float
+        The numbers of the query.
+    k : array_like, shape (n_k, 2)
+    v : array_like, shape (n_k, d_v)
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = scorecard(2, 1, k=[[2, 1], [1, 0]], v=[[10, 0], [0, 8]])
+    >>> text.split(". ")[0]
+    'Compare: scores 5, 2'
+    """
+    return four_steps([[first, second]], k, v)
 
 
 def projections(n: int, d_model: int, d_k: int, d_v: int) -> tuple[Figure, str]:

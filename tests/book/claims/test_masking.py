@@ -73,7 +73,7 @@ def test_weights_that_stand_ins_leave_on_hidden_keys(text, states):
     assert f"Each of the two hidden keys keeps {left(0) / 2:.3f} of" in text
     assert f"At −5 they still have {left(-5):.4f} of it, at −10 only {left(-10):.6f}." in text
     assert left(-5) > 0.001 > left(-10)
-    assert f"by 15, and with −10 put for the hidden ones these get {left(-10, -15):.3f} of" in text
+    assert f"by 15, and hidden keys at −10 get {left(-10, -15):.3f} of" in text
     nothing = sum(shares([2, 0.5, -1 - 1e-9, -1e-9])[2:])
     assert f"The hidden keys keep {nothing:.3f}, just what they have without" in text
     endings = [

@@ -137,7 +137,9 @@ class TestTheModelWithoutTheScale:
         learned = [sum(share > 0.99 for share in shares) for shares in (near, far)]
         assert learned[0] == len(near) == len(far) == 12
         assert learned[1] <= 2
-        assert "start at 1, 12 of 12 trainings recall more than 99 %" in text
+        assert (
+            "start with a standard deviation of 1, 12 of 12 trainings recall more than 99 %" in text
+        )
         assert f"it is {learned[1]} of 12. The division" in text
         with_it, without = (100 * np.mean(final[64, "far", divided]) for divided in (True, False))
         assert with_it > without + 15

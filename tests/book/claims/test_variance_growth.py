@@ -110,7 +110,7 @@ def test_the_largest_weight_with_each_divisor(tables, text, name, divisor):
     assert abs(value - expected) < ERRORS * math.hypot(error, expected_error)
     assert value == pytest.approx({1: 0.866, 8: 0.32, 64: 0.121}[divisor], abs=0.005)
     said = {1: "the largest weight was", 8: "without the scale, and", 64: "largest weight is"}
-    assert f"{said[divisor]} {row[2]}" in text
+    assert f"{said[divisor]} {value:.2f}" in text
 
 
 def test_the_answer_about_other_widths(text):

@@ -1,0 +1,179 @@
+// What live figures share: elements, handles, fields, one live region, and starting a figure.
+// attn_lib.figures.live puts a figure on a page; the script named like it registers it here.
+"use strict";
+
+const live = (() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const SETTLED = 600; // milliseconds without a change, before the state is announced
+  const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+  const folder = new URL(".", document.currentScript.src);
+  const scripts = new Map();
+  let ids = 0;
+
+  function fill(element, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value === true) element.setAttribute(name, "");
+      else if (value !== false && value !== null && value !== undefined) {
+        element.setAttribute(name, value);
+      }
+    }
+    element.append(...children.filter((child) => child !== null));
+    return element;
+  }
+
+  const el = (tag, attributes = {}, ...children) =>
+    fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes = {}, ...children) =>
+    fill(document.createElementNS(SVG, tag), attributes, children);
+
+  function change(element, attributes) {
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  }
+
+  const newId = (name) => `live-${name}-${++ids}`;
+
+  // A minus sign as long as a plus, and never −0.
+  function number(value, digits = 2) {
+    if (Number.isNaN(value)) return "NaN";
+    if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+    const text = Math.abs(value) >= 1e5 ? value.toExponential(1) : value.toFixed(digits);
+    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  }
+
+  // A point of a drawing that mouse, finger and arrow keys move. `at` returns [x, y] in the
+  // drawing's units, `move` takes them; `toPoint` turns pixels of the drawing into units.
+  function handle({ label, at, move, toPoint, text, step = 0.1, colour, radius = 8 }) {
+    const group = svg("g", { class: "live-handle", role: "slider", tabindex: 0, "aria-label": label },
+      svg("circle", { class: "live-reach", r: 20 }),
+      svg("circle", { class: "live-grip", r: radius, style: `--live-colour: ${colour}` }));
+    const drawing = () => group.ownerSVGElement;
+
+    function drag(event) {
+      const place = new DOMPoint(event.clientX, event.clientY)
+        .matrixTransform(drawing().getScreenCTM().inverse());
+      move(toPoint([place.x, place.y]));
+    }
+    group.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      group.setPointerCapture(event.pointerId);
+      group.focus({ preventScroll: true });
+      event.preventDefault();
+    });
+    // `touch-action` alone does not keep a finger on a part of a drawing from scrolling the page.
+    group.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+    group.addEventListener("pointermove", (event) => {
+      if (group.hasPointerCapture(event.pointerId)) drag(event);
+    });
+    group.addEventListener("keydown", (event) => {
+      const direction = STEPS[event.key];
+      if (!direction || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      const size = event.shiftKey ? 5 * step : step;
+      const [x, y] = at();
+      move([x + size * direction[0], y + size * direction[1]]);
+    });
+    // A handle has two numbers; screen readers are told both in words.
+    const show = ([x, y]) => {
+      change(group, {
+        transform: `translate(${x} ${y})`,
+        "aria-valuenow": number(at()[0], 2).replace("−", "-"),
+        "aria-valuetext": text(),
+      });
+    };
+    return { element: group, show };
+  }
+
+  function numberField({ label, value, input, step = "any", min = null, max = null }) {
+    const field = el("input", {
+      type: "number", inputmode: "decimal", step, min, max, "aria-label": label, class: "live-number",
+    });
+    field.value = value;
+    field.addEventListener("input", () => {
+      const typed = field.valueAsNumber;
+      const fits = Number.isFinite(typed) && field.checkValidity();
+      field.toggleAttribute("aria-invalid", !fits);
+      if (fits) input(typed);
+    });
+    // What cannot be read goes back to the last number that could.
+    return { element: field, show: (now) => { if (document.activeElement !== field) field.value = now; } };
+  }
+
+  function slider({ label, min, max, step, value, text, input }) {
+    const id = newId("slider");
+    const range = el("input", { type: "range", id, min, max, step });
+    const output = el("output", { for: id });
+    range.value = value;
+    const show = () => {
+      const said = text(range.valueAsNumber);
+      change(range, { "aria-valuetext": said });
+      output.textContent = said;
+    };
+    range.addEventListener("input", () => { show(); input(range.valueAsNumber); });
+    show();
+    return {
+      element: el("div", { class: "live-slider" }, el("label", { for: id }, label), range, output),
+      set(now) { range.value = now; show(); },
+    };
+  }
+
+  // Radio buttons. `options` are [value, label].
+  function choice({ legend, options, value, input }) {
+    const name = newId("choice");
+    return el("fieldset", { class: "live-choice" }, el("legend", {}, legend),
+      ...options.map(([option, label]) => el("label", {},
+        el("input", { type: "radio", name, value: option, checked: option === value,
+          onchange: () => input(option) }), label)));
+  }
+
+  const button = (label, press, attributes = {}) =>
+    el("button", { type: "button", class: "live-button", onclick: press, ...attributes }, label);
+
+  const toggle = (label, checked, input) => el("label", { class: "live-toggle" },
+    el("input", { type: "checkbox", checked, onchange: (event) => input(event.target.checked) }), label);
+
+  // One live region for a figure: what it says now is announced once it has settled.
+  function announcer(root) {
+    const region = el("p", { class: "live-announcement", role: "status" });
+    root.append(region);
+    let timer = null;
+    return (text) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { region.textContent = text; }, SETTLED);
+    };
+  }
+
+  function loadOne(name) {
+    if (!scripts.has(name)) {
+      scripts.set(name, new Promise((done, failed) => {
+        document.head.append(el("script", {
+          src: new URL(name, folder), onload: done,
+          onerror: () => failed(new Error(`${name} could not be loaded`)),
+        }));
+      }));
+    }
+    return scripts.get(name);
+  }
+
+  // Load scripts of this folder one after the other, each once for all figures of the page.
+  async function load(...names) {
+    for (const name of names) await loadOne(name);
+  }
+
+  // `build(root, start)` fills in a figure, given its start; if it fails, the picture stays.
+  function figure(name, build) {
+    async function begin(place) {
+      const start = JSON.parse(place.querySelector(".attn-live-start").textContent);
+      const root = el("div", { class: "attn-live-now" });
+      await build(root, start);
+      place.append(root);
+      place.dataset.state = "live";
+    }
+    document.querySelectorAll(`figure[data-live="${name}"]`).forEach(begin);
+  }
+
+  return {
+    el, svg, change, newId, number, handle, numberField, slider, choice, button, toggle, announcer,
+    load, figure,
+  };
+})();
