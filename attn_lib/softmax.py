@@ -273,6 +273,45 @@ def softmax_jacobian_norm(weights: ArrayLike) -> NDArray[np.floating] | np.float
     return np.sqrt(diagonal + 2 * pairs).astype(dtype, copy=False)
 
 
+def entropy(weights: ArrayLike) -> NDArray[np.floating] | np.floating:
+    r"""Return the entropy of a row of weights in bits, :math:`-\sum_i w_i \log_2 w_i`.
+
+    It is 0 if one weight is 1, and :math:`\log_2 n` if all n are equal. Two to its power counts
+    the keys that share the weight.
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., n)
+        What `softmax` returned. A weight of 0 adds nothing.
+
+    Returns
+    -------
+    ndarray, shape (...), or a scalar
+        The float type is kept, as in `softmax`. 0 for weights that are all 0.
+
+    Raises
+    ------
+    TypeError
+        If `weights` are not real numbers.
+    ValueError
+        If `weights` has no axis, or cannot be weights: one is negative or they sum to more
+        than 1.
+
+    References
+    ----------
+    Shannon 1948, "A Mathematical Theory of Communication", section 6.
+
+    Examples
+    --------
+    >>> entropy([[0.25, 0.25, 0.25, 0.25], [1.0, 0.0, 0.0, 0.0]])
+    array([2., 0.])
+    """
+    w, dtype = _read_weights(weights, "entropy")
+    # Where a weight is 0 its logarithm is taken of 1, and multiplied by 0.
+    bits = -(w * np.log2(np.where(w > 0, w, 1))).sum(axis=-1)
+    return np.abs(bits).astype(dtype, copy=False)  # never -0.0
+
+
 def _shift(
     scores: NDArray[np.floating], axis: int
 ) -> tuple[NDArray[np.floating], NDArray[np.floating]]:

@@ -22,17 +22,17 @@ from statistics import median
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+from attn_lib.figures.tables import table
 
-from attn_lib.figures.tables import table  # noqa: E402
-from book._ext.live_figures import FIGURE, SHARED, WEIGHTS  # noqa: E402
-from tools.chromium import FLAGS  # noqa: E402
+ROOT = Path(__file__).resolve().parents[1]
 
 HTML = ROOT / "_build" / "html"
 RESULTS = Path(__file__).with_name("LIVE_FIGURES.md")
 INTERACTIONS = 200
-MODEL = ("generator", "model")
+MARK = 'class="attn-live"'
+#: The scripts that figures share, and the weights of the trained model.
+SHARED = ("mathematics", "kit", "generator", "model")
+WEIGHTS = "trained-model"
 
 #: Uses the controls of a figure in turn and returns how many milliseconds each answer took.
 USE = """
@@ -78,13 +78,14 @@ def transferred(name: str) -> int:
 
 def measure(page: Page, path: Path) -> list[tuple[str, str, int, str, str]]:
     """Return a row for each live figure of a page."""
-    names = FIGURE.findall(path.read_text(encoding="utf-8"))
     page.goto(path.as_uri())
-    for figure in page.locator("figure.attn-live").all():
+    figures = page.locator("figure.attn-live").all()
+    for figure in figures:
         figure.scroll_into_view_if_needed()
         figure.locator(".attn-live-now").wait_for()
     rows = []
-    for index, name in enumerate(names):
+    for index, figure in enumerate(figures):
+        name = figure.get_attribute("data-live") or ""
         times = page.evaluate(USE, [index, INTERACTIONS])
         milliseconds = [f"{value:.1f}" for value in (median(times), max(times))]
         rows.append((path.stem, name, transferred(name), *milliseconds))
@@ -93,14 +94,14 @@ def measure(page: Page, path: Path) -> list[tuple[str, str, int, str, str]]:
 
 def report() -> str:
     """Measure all figures and return the results as Markdown."""
-    pages = [p for p in sorted(HTML.rglob("*.html")) if FIGURE.search(p.read_text("utf-8"))]
+    pages = [p for p in sorted(HTML.rglob("*.html")) if MARK in p.read_text("utf-8")]
     if not pages:
         sys.exit(f"expected pages with live figures in {HTML}, found none; run make book.")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         rows = [row for path in pages for row in measure(browser.new_page(), path)]
         browser.close()
-    shared = sum(map(transferred, (*SHARED, *MODEL)))
+    shared = sum(map(transferred, SHARED))
     head = ["page", "figure", "bytes of its script, gzip", "median ms", "worst ms"]
     return (
         "# Live figures\n\n"

@@ -28,10 +28,9 @@ from attn_lib.figures.chapters.from_text_to_next_word import (
     word_weights,
 )
 from attn_lib.figures.chapters.heads import head_split, heads_at_fixed_width, multi_head_shapes
-from attn_lib.figures.chapters.masked_weights import kind_of_mask, row_under_mask
+from attn_lib.figures.chapters.masked_weights import masked_weights
 from attn_lib.figures.chapters.masking import (
     future_change,
-    mask_alignments,
     mask_combination,
     mask_to_weights,
     masking_mistake,
@@ -45,6 +44,7 @@ from attn_lib.figures.chapters.softmax_saturation import (
     largest_weight_histogram,
     overflow_histogram,
     query_gradient_histogram,
+    score_bars,
     scores_to_gradient,
     softmax_gap,
     training_curves,
@@ -72,14 +72,13 @@ __all__ = [
     "head_split",
     "heads_at_fixed_width",
     "jacobian_histogram",
-    "kind_of_mask",
     "largest_weight_histogram",
     "layer_costs",
     "look_back",
-    "mask_alignments",
     "mask_combination",
     "mask_losses",
     "mask_to_weights",
+    "masked_weights",
     "masking_mistake",
     "measured_variances",
     "multi_head_shapes",
@@ -92,7 +91,7 @@ __all__ = [
     "query_gradient_histogram",
     "recall_in_training",
     "residual_stream",
-    "row_under_mask",
+    "score_bars",
     "score_histogram",
     "scorecard",
     "scores_to_gradient",

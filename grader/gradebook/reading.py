@@ -39,6 +39,7 @@ class Entry:
     points: dict[str, float] = field(default_factory=dict)  #: the maximum score by cell
     to_read: list[str] = field(default_factory=list)  #: cells that a person has to score
     late_penalty: float = 0.0  #: points deducted for lateness
+    due: datetime | None = None  #: the deadline in UTC, with the student's extension
     seconds_late: float = 0.0  #: after the deadline, extended if the student has an extension
     comments: dict[str, str] = field(default_factory=dict)  #: by cell, if it has a comment
     judged: bool = False  #: whether any score comes from a test rather than from a person
@@ -98,6 +99,22 @@ def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
+
+
+def due_for(db_url: str, assignment: str, student: str) -> datetime | None:
+    """Return a student's deadline in UTC, with an extension; None if the assignment has none."""
+    query = (
+        select(Assignment.duedate, SubmittedAssignment.extension)
+        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(Assignment.name == assignment, SubmittedAssignment.student_id == student)
+    )
+    with open_gradebook(db_url) as gradebook:
+        row = gradebook.db.execute(query).first()
+    return _extended(*row) if row else None
+
+
+def _extended(due: datetime | None, extension: timedelta | None) -> datetime | None:
+    return due and due + (extension or timedelta())
 
 
 class Learner(NamedTuple):
@@ -174,6 +191,7 @@ def entries(db_url: str, assignment: str) -> dict[str, Entry]:
             entry = found.setdefault(student, Entry(student))
             entry.late_penalty = penalty or 0.0
             entry.seconds_late = seconds_late(*times)
+            entry.due = _extended(*times[1:])
             entry.points[cell] = most
             entry.judged |= bool(grade and grade.auto_score is not None)
             waits = bool(grade and grade.needs_manual_grade)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dis
 import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums
 from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
+from attn_lib.course.notebooks.cells import names_defined
 from grader.errors import GraderError
 
 
@@ -68,7 +68,7 @@ def read_source(data: bytes) -> Source:
         name
         for cell in notebook.cells
         if cell.cell_type == "code" and is_solution(cell)
-        for name in _defined(cell.source)
+        for name in names_defined(cell.source)
     }
     names |= {
         name
@@ -91,12 +91,6 @@ def read_source(data: bytes) -> Source:
 
 def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
-
-
-def _defined(source: str) -> set[str]:
-    """Return the names that a cell assigns or defines."""
-    code = compile(source, "<answer>", "exec")
-    return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
 
 
 def _functions(source: str) -> set[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from attn_lib.course.checks import Part
 from attn_lib.course.checks.events import Event, Finished
-from attn_lib.course.checks.findings import shortened
+from attn_lib.course.checks.findings import as_text, shortened
 from grader.judging.outputs import writable
 
 #: Length of one text. `shortened` cuts messages, which may quote a learner, well below it.
@@ -78,11 +78,13 @@ class PartsListener:
 
     def __init__(self) -> None:
         self.parts: tuple[JudgedPart, ...] = ()
+        self.without_expected = ""  #: the text for learners who may hand in again
 
     def __call__(self, event: Event) -> None:
         """Keep the parts of a `Finished` event; a cell may send several."""
         if isinstance(event, Finished):
             self.parts += tuple(map(JudgedPart.of, event.parts))
+            self.without_expected = writable(as_text(event.parts, True, tells_expected=False))
 
 
 def mistakes_in(parts: PartsByCell) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ import functools
 import hashlib
 import importlib.metadata
 import io
-import json
 import math
 import os
 import sys
@@ -31,19 +30,23 @@ from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 from attn_lib.course.checks import ChecksFailed, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.findings import shortened
+from attn_lib.course.notebooks.cells import seed_of_answers
 from attn_lib.course.personal.core import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
 from grader.judging.live import Live
+from grader.judging.mentions import mentioned
 from grader.judging.notebook_file import written
-from grader.judging.outputs import new_output, stopped_output, writable
+from grader.judging.open_feedback import keep_without_expected
+from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
+from grader.submission.wording import listed
 
 #: The name under which a notebook asks for the learner's id.
 LEARNER_ID = "learner_id"
@@ -174,12 +177,11 @@ def seed_of(notebook: NotebookNode) -> int:
     >>> seed_of(one) == seed_of(two)
     True
     """
-    written = [
-        [cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source]
+    return seed_of_answers(
+        (cell.metadata.get("nbgrader", {}).get("grade_id"), cell.source)
         for cell in notebook.cells
         if is_solution(cell) or (cell.cell_type == "code" and not is_locked(cell))
-    ]
-    return int.from_bytes(hashlib.sha256(json.dumps(written).encode("ascii")).digest()[:4], "big")
+    )
 
 
 def _judge_with_seed(
@@ -211,6 +213,7 @@ def _judge_with_seed(
                     with listening(listener):
                         cell.outputs = _judge_cell(cell, answers, count, limits)
                     parts[cell.metadata.nbgrader.grade_id] = listener.parts
+                    keep_without_expected(cell, listener.without_expected)
                 except TookTooMuch as stopped:
                     problem = f"judging it was stopped because {stopped}"
                     cell.outputs = [stopped_output(problem)]
@@ -226,6 +229,8 @@ def _judge_with_seed(
                 answers.clear()  # frees their memory before the next test reads its answers
             else:
                 cell.outputs = live.execute(_name(cell, count), cell.source)
+                if missing := missing_library_in(cell.outputs):
+                    live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")
         return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
 
 
@@ -251,7 +256,12 @@ def _raise_if_the_course_is_at_fault(
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
     """Return the verdict on a judged submission, still without points and provenance."""
-    remarks = (*repaired.remarks, *judged.remarks, *_other_ids(judged.learner_ids, student))
+    remarks = (
+        *repaired.remarks,
+        *judged.remarks,
+        *_other_ids(judged.learner_ids, student),
+        *_mentions(judged.notebook),
+    )
     graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
     scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
     return Verdict(
@@ -370,6 +380,18 @@ def _other_ids(learner_ids: Iterable[str], student: str) -> list[str]:
             if checked_id(learner_id) != checked_id(student):
                 others[f"The notebook's learner_id is {learner_id!r}"] = None
     return [f"{other}, the student's id {student!r}." for other in others]
+
+
+def _mentions(notebook: NotebookNode) -> Iterator[str]:
+    """Yield a remark for each answer that mentions what honest answers have no need of."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and is_solution(cell):
+            words = mentioned(cell.source)
+            if words:
+                yield (
+                    f"The cell {cell.metadata.nbgrader.grade_id} mentions {listed(words)}. "
+                    "That took no points."
+                )
 
 
 def _name(cell: Mapping[str, Any], count: int) -> str:

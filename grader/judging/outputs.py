@@ -11,17 +11,21 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
+
+from attn_lib.course.checks.libraries import missing_library
 
 #: MIME types that a cell may show: no HTML, no JavaScript, no SVG.
 KEPT_TYPES = ("text/plain", "image/png")
 
 LEFT_OUT = "[output left out: it is too large]\n"
 
+_NO_MODULE = re.compile(r"No module named '([\w.]{1,80})'")
 _PNG = struct.Struct(">8s4x4sII")  # the start of a file: signature, first chunk, width, height
 _MAX_PIXELS = 2**26
 _PICTURES = 8  # the limit of pictures, in multiples of the limit of text
@@ -79,6 +83,16 @@ def stopped_output(why: str) -> NotebookNode:
     """Return the output of a cell that was stopped or not executed."""
     text = f"This cell was stopped or not executed: {why}."
     return new_output("error", ename="Stopped", evalue=text, traceback=[text])
+
+
+def missing_library_in(outputs: Iterable[NotebookNode]) -> str:
+    """Return a sentence on a library that a cell could not import, or ""."""
+    for output in outputs:
+        if output.output_type == "error":
+            found = _NO_MODULE.match(output.evalue)
+            if found:
+                return missing_library(ModuleNotFoundError(name=found[1]))
+    return ""
 
 
 def writable(value: object) -> str:

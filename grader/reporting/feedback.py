@@ -11,7 +11,7 @@ from typing import Any
 from grader.course import CONFIGURATION, configuration, graded_notebook
 from grader.files import copy_notes, is_by_machine, make_writable, write_atomically
 from grader.gradebook.reading import Entry
-from grader.reporting import exporter, feedback_page, rendering, sanitizer
+from grader.reporting import exporter, feedback_page, rendering, right_numbers, sanitizer
 from grader.reporting.results import Result
 from grader.running.digests import digest
 from grader.running.local_workers import LocalWorkers, usable_cores
@@ -62,7 +62,9 @@ def write_feedback(
             if not graded.is_file():
                 reasons[result.student] = f"no feedback: expected {graded}, found no such file"
                 continue
-            found = digest([code_digest, graded.read_bytes(), repr(entry), repr(result.remarks)])
+            open_still = right_numbers.are_withheld(entry.due, configuration())
+            facts = [repr(entry), repr(result.remarks), repr(open_still)]
+            found = digest([code_digest, graded.read_bytes(), *facts])
             if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
                 stale.append((result, entry, found))
     if stale:
@@ -146,6 +148,7 @@ def _jobs(
             "comments": entry.comments,
             "late_penalty": entry.late_penalty,
             "remarks": result.remarks,
+            "without_expected": right_numbers.are_withheld(entry.due, configuration()),
             "digest": found,
             "settings": settings,
             "plain": plain,
@@ -155,7 +158,7 @@ def _jobs(
 
 def _code_digest() -> str:
     """Return a digest of the code, templates and packages that make a page."""
-    modules = (feedback_page, exporter, rendering, sanitizer)
+    modules = (feedback_page, exporter, rendering, right_numbers, sanitizer)
     files = [*(Path(str(module.__file__)) for module in modules), CONFIGURATION]
     files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]

@@ -22,6 +22,7 @@ from nbgrader.utils import is_grade, is_solution, is_task
 from traitlets.config import Config
 from traitlets.utils.importstring import import_item
 
+from grader.reporting import right_numbers
 from grader.reporting.exporter import PageExporter
 from grader.reporting.rendering import limited
 from grader.reporting.sanitizer import sanitised
@@ -89,9 +90,9 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     ----------
     job : mapping
         ``assignment``; ``notebook``: the graded notebook's file; ``scores``, ``points`` and
-        ``comments`` by cell; ``late_penalty``; ``remarks``; ``digest``: of what the page is made
-        from; ``settings``: what `settings_of` returned; ``plain``: whether to show every text as it
-        was typed.
+        ``comments`` by cell; ``late_penalty``; ``remarks``; ``without_expected``: whether to leave
+        out which numbers are right; ``digest``: of what the page is made from; ``settings``: what
+        `settings_of` returned; ``plain``: whether to show every text as it was typed.
 
     Raises
     ------
@@ -114,6 +115,8 @@ def feedback_job(job: Mapping[str, Any]) -> str:
         notebook = nbformat.v4.reads(job["notebook"])
         for cell in notebook.cells:
             _put_grades(cell, job)
+        if job.get("without_expected", False):
+            about["remarks"] = [*about["remarks"], *right_numbers.leave_out(notebook)]
         exporter = feedback_exporter(job["settings"], job.get("plain", False))
         page, _ = exporter.from_notebook_node(notebook, {"nbgrader": about})
     return page

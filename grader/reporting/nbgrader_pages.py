@@ -29,7 +29,9 @@ from traitlets.config import Config
 
 from grader.errors import GraderError
 from grader.files import copy_notes
+from grader.gradebook import reading
 from grader.printable import printable
+from grader.reporting import right_numbers
 from grader.reporting.feedback_page import settings_of
 from grader.running.local_workers import LocalWorkers
 from grader.submission import load
@@ -139,10 +141,14 @@ class FeedbackInWorker(HTMLExporter):
             If no page could be made.
         """
         nb, resources = Exporter.from_notebook_node(self, nb, resources)
+        about = dict(resources["nbgrader"])
+        due = reading.due_for(about["db_url"], about["assignment"], about["student"])
+        if right_numbers.are_withheld(due, self.config):
+            about["remarks"] = [*about.get("remarks", ()), *right_numbers.leave_out(nb)]
         job = {
             "kind": "feedback",
             "notebook": nbformat.writes(nb).encode("utf-8", "replace"),
-            "resources": {"nbgrader": dict(resources["nbgrader"])},
+            "resources": {"nbgrader": about},
             "settings": settings_of(self.config),
         }
         return page_of(job), resources

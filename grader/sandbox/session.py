@@ -98,6 +98,7 @@ class Session:
             None if body.problem else body.returned,
             body.problem[:_MAX_CHARACTERS],
             body.on_these_arguments,
+            arose=body.arose[:_MAX_CHARACTERS],
         )
 
     @property

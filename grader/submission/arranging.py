@@ -133,7 +133,7 @@ def _resolve(
     for index, cell in enumerate(cells):
         if index in dropped:
             want = expected[matching.owners[index]]
-            if want.is_locked and _holds_an_answer(want, cell, asked_for):
+            if want.is_locked and _is_the_learners(want, cell, asked_for):
                 entries.append(Entry(None, Cell(CODE, cell.text)))
             continue
         owner = matching.owners.get(index)
@@ -142,14 +142,14 @@ def _resolve(
             continue
         want = expected[owner]
         if want.is_locked and not _is_untouched(want, cell):
-            if _holds_an_answer(want, cell, asked_for):
+            if _is_the_learners(want, cell, asked_for):
                 entries.append(Entry(None, Cell(CODE, cell.text)))
                 remarks.add(
                     want.name,
-                    "was changed and defines an answer; what the learner wrote was executed before "
-                    "the assignment's own cell.",
-                    "were changed and define answers; what the learner wrote was executed before "
-                    "the assignment's own cells.",
+                    "was changed; what the learner wrote was executed first, then the assignment's "
+                    "own cell.",
+                    "were changed; what the learner wrote was executed first, then the "
+                    "assignment's own cells.",
                 )
             else:
                 remarks.add(
@@ -227,9 +227,15 @@ def _is_untouched(want: Expected, cell: Cell) -> bool:
     return same(cell.text, want.released) or same(cell.text, want.cell.source)
 
 
-def _holds_an_answer(want: Expected, cell: Cell, asked_for: frozenset[str]) -> bool:
-    """Return whether the learner wrote an answer into a locked cell; some editors allow it."""
-    return bool((defined(cell.text) - defined(want.released)) & asked_for)
+def _is_the_learners(want: Expected, cell: Cell, asked_for: frozenset[str]) -> bool:
+    """Return whether to execute a locked cell as the learner changed it; some editors allow that.
+
+    At home it was executed, and an import or a helper in it may be what an answer needs. What was
+    turned into text was not executed there, but it may hold an answer.
+    """
+    if _is_untouched(want, cell) or want.cell.cell_type != CODE:
+        return False
+    return cell.kind == CODE or bool((defined(cell.text) - defined(want.released)) & asked_for)
 
 
 def _build(entries: Iterable[Entry], expected: Sequence[Expected]) -> list[NotebookNode]:

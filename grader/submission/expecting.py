@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearHiddenTests
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
+
+from attn_lib.course.notebooks.cells import visible, without_hidden_tests
 
 TEXT = "text"  #: explains a task; nbgrader does not track it
 GIVEN = "given"  #: cannot be edited, gives no points itself
@@ -16,9 +17,6 @@ TEST = "test"  #: cannot be edited and gives points
 
 #: Longer texts are not searched for names; no honest answer is as long.
 MAX_SEARCHED = 100_000
-
-_HIDDEN_BEGIN = ClearHiddenTests.begin_test_delimeter.default_value
-_HIDDEN_END = ClearHiddenTests.end_test_delimeter.default_value
 
 # Line by line: a learner's text could crash Python's own parser.
 _DEFINED = re.compile(r"^(?:async[ \t]+def|def|class)[ \t]+(\w+)", re.MULTILINE)
@@ -62,7 +60,9 @@ def expected_cells(source: NotebookNode) -> list[Expected]:
         asked_for: frozenset[str] = frozenset()
         if role == ANSWER and cell.cell_type == "code":
             asked_for = defined(cell.source) | frozenset(_ASKED_FOR.findall(cell.source))
-        cells.append(Expected(cell, name, role, _without_hidden(cell.source), asked_for, block))
+        cells.append(
+            Expected(cell, name, role, without_hidden_tests(cell.source), asked_for, block)
+        )
     return cells
 
 
@@ -85,26 +85,9 @@ def same(one: str, other: str) -> bool:
     return visible(one) == visible(other)
 
 
-def visible(text: str) -> str:
-    """Return the text without leading and trailing white space, and none at the ends of lines."""
-    return "\n".join(line.rstrip() for line in text.strip().split("\n"))
-
-
 def _role(cell: NotebookNode) -> str:
     if is_solution(cell):
         return ANSWER
     if is_grade(cell):
         return TEST
     return GIVEN if is_locked(cell) or is_task(cell) else TEXT
-
-
-def _without_hidden(source: str) -> str:
-    kept, hidden = [], False
-    for line in source.split("\n"):
-        if _HIDDEN_BEGIN in line:
-            hidden = True
-        elif _HIDDEN_END in line:
-            hidden = False
-        elif not hidden:
-            kept.append(line)
-    return "\n".join(kept)

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from grader.submission.expecting import ANSWER, TEXT, Expected, defined, visible
+from attn_lib.course.notebooks.cells import visible
+from grader.submission.expecting import ANSWER, TEXT, Expected, defined
 from grader.submission.reading import CODE, Cell
 
 #: The share of lines that an edited cell must have in common with the original.

@@ -5,6 +5,7 @@ import pytest
 
 from attn_lib import softmax
 from attn_lib.softmax import (
+    entropy,
     log_softmax,
     log_sum_exp,
     softmax_backward,
@@ -185,7 +186,23 @@ def test_zero_weights_have_a_zero_derivative():
     assert softmax_jacobian_norm(np.zeros((3, 0))).tolist() == [0.0] * 3
 
 
-FUNCTIONS = [softmax, log_sum_exp, log_softmax, softmax_jacobian, softmax_jacobian_norm]
+def test_entropy_is_the_mean_length_of_a_code():
+    """With weights that are powers of 1/2, key i has a code word of −log₂ of its weight in bits."""
+    assert entropy([1 / 2, 1 / 4, 1 / 8, 1 / 8, 0]) == 1.75
+    np.testing.assert_allclose(entropy(np.full((2, 3, 7), 1 / 7)), np.full((2, 3), math.log2(7)))
+    certain = entropy([[1.0, 0.0], [0.0, 0.0]])
+    assert certain.tolist() == [0, 0]
+    assert not np.signbit(certain).any()
+
+
+FUNCTIONS = [
+    softmax,
+    log_sum_exp,
+    log_softmax,
+    softmax_jacobian,
+    softmax_jacobian_norm,
+    entropy,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -208,7 +225,7 @@ def test_half_precision_is_summed_in_single():
     np.testing.assert_allclose(log_softmax(scores), -math.log(n), rtol=1e-3)
 
 
-@pytest.mark.parametrize("function", [softmax_jacobian, softmax_jacobian_norm])
+@pytest.mark.parametrize("function", [softmax_jacobian, softmax_jacobian_norm, entropy])
 @pytest.mark.parametrize(
     ("weights", "error", "message"),
     [

@@ -283,6 +283,9 @@ HOW_TO_USE: dict[str, Entry] = {
     "python -m attn_lib.course.checks exercises/dot-products/dot-products.ipynb": Tested(
         f"{LEARNER}test_the_check_reports_missing_answers_and_success"
     ),
+    "python -m attn_lib.course.checks --grade exercises/dot-products/dot-products.ipynb": Tested(
+        "tests/attn_lib/course/notebooks/test_grade.py::test_right_answers_have_all_points"
+    ),
     "mkdir -p submitted/me/dot-products": Run(),
     "cp exercises/dot-products/dot-products.ipynb submitted/me/dot-products/": Run(),
     ".venv/bin/python -m grader grade dot-products": Run(

@@ -123,7 +123,9 @@ GROUND_UP = {
     "grader.sandbox": {
         *("grader.sandbox.inside", "attn_lib.course", "grader.course", "grader.errors"),
     },
-    "grader.submission": {"grader.errors", "grader.files", "grader.printable"},
+    "grader.submission": {
+        *("grader.errors", "grader.files", "grader.printable", "attn_lib.course"),
+    },
     "grader.judging": {
         *("grader.sandbox", "grader.sandbox.inside", "grader.submission", "attn_lib.course"),
         "grader.errors",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,10 +14,26 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks.remote import type_name
 
+#: Characters of a learner's text that a message quotes.
+MAX_SHOWN_TEXT = 40
+
+_NO_BOOLEANS = (
+    "expected True and False, got {}. A comparison such as i >= j gives them, and x.astype(bool) "
+    "makes them of 1 and 0."
+)
+_MASKED = "a masked array. Fill the masked entries: x.filled(0)."
+_NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
+_NUMBER_WITH_MORE = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d]+\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
-def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, float]) -> str:
+def difference(
+    got: object,
+    expected: NDArray[Any],
+    tolerance: tuple[float, float],
+    *,
+    tells_expected: bool = True,
+) -> str:
     """Say how `got` differs from `expected`, or return "" if it does not.
 
     Type, shape, kind of number, finiteness and values are compared in this order. Only the
@@ -27,6 +46,8 @@ def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, floa
     expected : ndarray
     tolerance : (float, float)
         Relative and absolute tolerance on the values.
+    tells_expected : bool
+        Whether to say which value was expected.
 
     Examples
     --------
@@ -44,10 +65,11 @@ def difference(got: object, expected: NDArray[Any], tolerance: tuple[float, floa
         return ""
     where = _first(wrong)
     shown = (expected[where], array[where])
+    told = "expected {}, got {}" if tells_expected else "{1} is not right"
     if expected.dtype == np.bool_:
-        told = "expected {}, got {}".format(*map(bool, shown))
+        told = told.format(*map(bool, shown))
     else:
-        told = "expected {:.6g}, got {:.6g}".format(*shown)
+        told = told.format(*_told_apart(*shown))
     hint = _TOO_FEW_DIGITS if numbers.dtype == np.float16 else ""
     if array.size == 1:
         return f"{told}.{hint}"
@@ -85,7 +107,7 @@ def form_problem(got: object, expected: NDArray[Any]) -> str:
             return f"expected {expected.size} numbers, got {array.size}."
         return f"expected shape {shape_text(expected)}, got {shape_text(array)}."
     if expected.dtype == np.bool_:
-        return "" if array.dtype == np.bool_ else f"expected True and False, got {array.dtype}."
+        return "" if array.dtype == np.bool_ else _NO_BOOLEANS.format(array.dtype)
     if array.dtype.kind not in "iuf":
         return f"expected real numbers, got dtype {array.dtype}."
     wrong_finite = np.isfinite(array) != np.isfinite(expected)
@@ -143,46 +165,122 @@ def tolerance_for(expected: NDArray[Any], args: Sequence[Any] = ()) -> tuple[flo
 def as_numbers(value: object) -> NDArray[Any] | None:
     """Return `value` as a plain array if it is a number, an array or nested lists of numbers.
 
-    For anything else the result is None, also for an array with masked entries: NumPy's own
-    functions skip those.
+    Fractions and Decimals are numbers too. For anything else the result is None, also for masked
+    entries: NumPy's own functions skip those.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> as_numbers([Fraction(1, 4), Decimal("0.75")])
+    array([0.25, 0.75])
+    >>> as_numbers([0.25, "0.75"]) is None
+    True
     """
-    if value is None or isinstance(value, (str, bytes, dict, set)) or _has_masked_entries(value):
+    if value is None or isinstance(value, (str, bytes, dict, set)) or has_masked_entries(value):
         return None
     try:
         array = np.array(value, subok=False)
+        if array.dtype == np.object_:
+            floats = [_exact_as_float(entry) for entry in array.flat]
+            array = np.array(floats, dtype=np.float64).reshape(array.shape)
     except Exception:  # a learner's object may raise anything in __array__
         return None
     return array if array.dtype.kind in "biufc" else None
 
 
+def entries_of(value: object) -> Sequence[object] | None:
+    """Return a list or tuple, or an array of objects or texts as lists; None for anything else."""
+    if isinstance(value, np.ndarray):
+        as_lists = value.ndim and value.dtype.kind in "OSU" and not has_masked_entries(value)
+        return value.tolist() if as_lists else None
+    return value if isinstance(value, (list, tuple)) else None
+
+
+def kind_of(value: object) -> str:
+    """Return the name of a value's type, as messages show it; of an array, its dtype too."""
+    if isinstance(value, np.ndarray) and not isinstance(value, np.ma.MaskedArray):
+        return f"array of dtype {value.dtype}"
+    return type_name(value)
+
+
+def has_masked_entries(value: object) -> bool:
+    """Return whether a value is a masked array with masked entries, or a list that holds one."""
+    if isinstance(value, (list, tuple)):
+        return any(has_masked_entries(part) for part in value)
+    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+
+
+def _exact_as_float(number: object) -> float:
+    if not isinstance(number, (Real, Decimal, np.floating)):
+        raise TypeError(f"expected a number, got {type_name(number)}")
+    return float(number)
+
+
 def _describe_type(got: object, expected: NDArray[Any]) -> str:
+    """Say what was expected in place of something that is no number or array of numbers."""
     if expected.ndim == 0:
         wanted = "a number"
     elif expected.ndim == 1:
         wanted = f"{expected.size} numbers"
     else:
         wanted = f"an array of shape {shape_text(expected)}"
-    if got is None:
-        return f"expected {wanted}, got None. Is there a `return`, or a value still to fill in?"
-    if got is Ellipsis:
-        return f"expected {wanted}, got the placeholder `...`. Fill it in."
-    if _has_masked_entries(got):
-        return f"expected {wanted}, got a masked array. Fill the masked entries: x.filled(0)."
-    if isinstance(got, np.ndarray):
-        return (
-            f"expected {wanted}, got an array of dtype={got.dtype}. "
-            "Make it of numbers: x.astype(float)."
-        )
-    return f"expected {wanted}, got {type_name(got)}."
+    parts = entries_of(got)
+    if parts is None:
+        return f"expected {wanted}, got {_described(got)}"
+    entry = _no_number(parts)
+    if entry is None:
+        kind = type_name(got)
+        return f"expected {wanted}, got a {kind} whose entries have different lengths."
+    where, part = entry
+    return f"expected {wanted}, but entry {_position(where)} is {_described(part)}"
 
 
-def _has_masked_entries(value: object) -> bool:
-    return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
+def _described(value: object) -> str:
+    """Describe something that is no number, with what to do about it; ends with a full stop."""
+    if value is None:
+        return "None. Is there a `return`, or a value still to fill in?"
+    if value is Ellipsis:
+        return "the placeholder `...`. Fill it in."
+    if isinstance(value, str):
+        if _NUMBER_IN_QUOTES.fullmatch(value):
+            number = value.strip().replace(",", ".")
+            comma = " and with a decimal point" if "," in value else ""
+            return f"the text {value!r}. Write it without quotes{comma}: {number}."
+        shown = value if len(value) <= MAX_SHOWN_TEXT else f"{value[:MAX_SHOWN_TEXT]}…"
+        alone = " Write the number alone." if _NUMBER_WITH_MORE.fullmatch(value) else ""
+        return f"the text {shown!r}.{alone}"
+    if isinstance(value, int):
+        return "an integer that is too large for a float."
+    kind = kind_of(value)
+    if kind in ("function", "builtin_function_or_method", "method", "ufunc"):
+        return "a function. To call it, write its arguments in parentheses behind its name."
+    return _MASKED if kind in ("MaskedArray", "MaskedConstant") else f"{kind}."
+
+
+def _no_number(parts: Sequence[object]) -> tuple[tuple[int, ...], object] | None:
+    """Return the first entry of nested lists that is no number, with its position."""
+    for i, part in enumerate(parts):
+        if isinstance(part, (list, tuple)):
+            inside = _no_number(part)
+            if inside:
+                return (i, *inside[0]), inside[1]
+        elif as_numbers(part) is None:
+            return (i,), part
+    return None
 
 
 def shape_text(array: NDArray[Any]) -> str:
     """Return an array's shape as messages show it."""
     return "() (a single number)" if array.ndim == 0 else str(array.shape)
+
+
+def _told_apart(one: float, other: float) -> tuple[str, str]:
+    """Return two different numbers with six digits, or as many as tell them apart."""
+    for digits in (6, 9, 12, 17):
+        texts = f"{one:.{digits}g}", f"{other:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
 
 
 def _first(where: NDArray[np.bool_]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import (
+    MAX_SHOWN_TEXT,
     as_numbers,
     difference,
     form_problem,
@@ -28,10 +30,13 @@ from attn_lib.course.checks.drawings import (
     scale_problem,
     visible_problem,
 )
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
-from attn_lib.course.checks.ledger import Ledger
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, shortened
+from attn_lib.course.checks.hints import form_hint
+from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.surroundings import Surroundings
+from attn_lib.course.checks.terminal import say
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
 
@@ -71,7 +76,7 @@ class Checks:
     """
 
     def __init__(self, names: Mapping[str, Any]) -> None:
-        self._ledger = Ledger(names)
+        self._ledger = Ledger(names, Surroundings(names, sys._getframe(1)))
         self._obstacle: Finding | None = None
         self._malformed: set[str] = set()  # names whose `form` failed in the current part
 
@@ -162,13 +167,13 @@ class Checks:
         got = self._ledger.call(name, args)
         if got is None:
             return
-        given = shapes_of(args)
+        about = About(given=shapes_of(args), arose=got.arose)
         self._ledger.compare(
-            name, got.returned, target, args, expected, given=given, absolute=within
+            name, got.returned, target, args, expected, about=about, absolute=within
         )
         if zeros and self._ledger.parts[-1].findings[-1].passed:
             right = result_of(TARGETS[str(target)], args, None)
-            self._ledger.note(name, nonzero_problem(got.returned, right), given=given)
+            self._ledger.note(name, nonzero_problem(got.returned, right), given=about.given)
 
     def value(
         self,
@@ -207,7 +212,16 @@ class Checks:
             tolerance = (0.0, 1.001 * 10.0**-decimals)
         elif within is not None:
             tolerance = (0.0, within)
-        self._ledger.compare(name, got, target, args, expected, row=row, tolerance=tolerance)
+        self._ledger.compare(
+            name,
+            got,
+            target,
+            args,
+            expected,
+            row=row,
+            tolerance=tolerance,
+            about=About(is_value=True),
+        )
 
     def estimate(
         self,
@@ -282,7 +296,7 @@ class Checks:
                 target,
                 target_args,
                 tolerance=tolerance,
-                given=shapes_of((*args, seed)),
+                about=About(given=shapes_of((*args, seed))),
             )
 
     def returns(
@@ -395,7 +409,8 @@ class Checks:
         got, found = self._ledger.find(name)
         if found:
             problem = form_problem(got, np.zeros(shape))
-            self._ledger.note(name, problem, only_form=True)
+            hint = form_hint(got, shape) if problem else ""
+            self._ledger.note(name, problem, hint=hint, only_form=True)
             if problem:
                 self._malformed.add(name)
 
@@ -451,7 +466,8 @@ class Checks:
         letter = got.strip().upper() if isinstance(got, str) else None
         if not letter or letter not in list(options):
             listed = ", ".join(f'"{option}"' for option in options)
-            return self._ledger.note(name, f"expected one of the letters {listed}, got {got!r}.")
+            shown = shortened(" ".join(repr(got).split()), MAX_SHOWN_TEXT)
+            return self._ledger.note(name, f"expected one of the letters {listed}, got {shown}.")
         if right is None or letter == right:
             return self._ledger.note(name, only_form=right is None)
         explanation = (because or {}).get(letter, "")
@@ -482,7 +498,7 @@ class Checks:
         all_passed = all(part.passed for part in parts)
         if not all_passed and not (grading and earned):
             raise ChecksFailed(self._ledger.as_text(grading))
-        print(self._ledger.as_text(grading))
+        say(self._ledger.as_text(grading))
         return earned if grading else None
 
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
@@ -500,7 +516,7 @@ class Checks:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
         question = Question(right, compute, _point_by_point(right))
-        self._ledger.record(f"{name}, y", curve.y, question, line.target, label=label)
+        self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))
 
 
 def _point_by_point(numbers: NDArray[Any]) -> tuple[float, float]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attn_lib.course.mistakes import catalogue
 
 #: Columns of the text. ``nbgrader validate`` cuts lines off after column 83.
 WIDTH = 80
+
+#: Failed checks of one answer that a part shows.
+MAX_SHOWN = 3
 
 #: Characters of one message that are shown: a message may quote what a learner wrote.
 MAX_MESSAGE_LENGTH = 2000
@@ -23,6 +26,8 @@ class Finding:
     message: str = ""  #: what is wrong; empty if the check passed
     given: str = ""  #: the arguments of the call, as `shapes_of` shows them
     mistake: str | None = None  #: id of the catalogued mistake that explains the answer
+    hint: str = ""  #: what else is known about a wrong answer; told where no mistake is named
+    without_expected: str = ""  #: the message without the right value, if a learner typed one
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
 
     @property
@@ -61,19 +66,28 @@ class ChecksFailed(AssertionError):
         return str(self).splitlines()
 
 
-def as_text(parts: Sequence[Part], grading: bool = False) -> str:
+def as_text(parts: Sequence[Part], grading: bool = False, *, tells_expected: bool = True) -> str:
     """Return the text that shows a learner the findings in all parts of a cell.
 
-    Equal findings are shown once in a part, and the same cause once in a cell.
+    Of the calls of an answer, a part shows the first that failed and the number of the others. The
+    same cause is shown once in a cell.
 
     Parameters
     ----------
     parts : sequence of Part
     grading : bool
         Whether the hidden checks have run too.
+    tells_expected : bool
+        Whether to say what is right in place of a value that the learner typed or computed.
     """
+    if not tells_expected:
+        parts = [replace(part, findings=[*map(_without, part.findings)]) for part in parts]
     causes_told: set[str] = set()
     return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
+
+
+def _without(finding: Finding) -> Finding:
+    return replace(finding, message=finding.without_expected or finding.message)
 
 
 def shortened(text: str, max_length: int = MAX_MESSAGE_LENGTH) -> str:
@@ -95,21 +109,42 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
         return [f"{part.title}: ok"]
     lines = [f"{part.title}: not yet"]
-    findings_told: set[tuple[str, str, str | None]] = set()
+    failed: dict[str, list[Finding]] = {}
     for finding in part.findings:
-        this = (finding.name, finding.message, finding.mistake)
-        if finding.passed or this in findings_told:
-            continue
-        findings_told.add(this)
-        what, *cause = shortened(finding.message).splitlines()
-        if finding.mistake:
-            cause.append(_cause(finding.mistake))
-        lines += _wrapped(f"  - {finding.name}{finding.given}: {what}")
-        for line in cause:
-            if line not in causes_told:
-                lines += _wrapped(f"    {line}")
-        causes_told.update(cause)
+        if not finding.passed:
+            failed.setdefault(finding.name, []).append(finding)
+    for findings in failed.values():
+        shown = _shown(findings)
+        for finding in shown:
+            what, *cause = shortened(finding.message).splitlines()
+            if finding.mistake:
+                cause.append(_cause(finding.mistake))
+            elif finding.hint:
+                cause += shortened(finding.hint).splitlines()
+            lines.append(wrapped(f"  - {finding.name}{finding.given}: {what}"))
+            for line in cause:
+                if line not in causes_told:
+                    lines.append(wrapped(f"    {line}"))
+            causes_told.update(cause)
+        more = len(_different(findings)) - len(shown)
+        if more:
+            lines.append(f"    And {more} more of its checks failed.")
     return lines
+
+
+def _shown(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings of one answer that are shown: of its calls, the first one."""
+    different = _different(findings)
+    first = next((finding for finding in different if finding.given), None)
+    return [f for f in different if not f.given or f is first][:MAX_SHOWN]
+
+
+def _different(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings; of equal ones that belong to no call in particular, the first."""
+    told: dict[object, Finding] = {}
+    for number, finding in enumerate(findings):
+        told.setdefault(number if finding.given else (finding.message, finding.mistake), finding)
+    return list(told.values())
 
 
 def _cause(id: str) -> str:
@@ -117,8 +152,9 @@ def _cause(id: str) -> str:
     return f"Likely cause: {mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
 
 
-def _wrapped(line: str) -> list[str]:
-    return textwrap.wrap(
+def wrapped(line: str) -> str:
+    """Return a line broken into lines of `WIDTH` columns, the later ones indented."""
+    return textwrap.fill(
         line,
         WIDTH,
         subsequent_indent="    ",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,26 @@ from numpy.typing import ArrayLike, NDArray
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
 from attn_lib.course.checks.diagnosis import Diagnosis, Question
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text
+from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
+from attn_lib.course.checks.hints import result_hint
+from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
+from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.targets import TARGETS
+
+
+@dataclass(frozen=True)
+class About:
+    """What else a comparison is about."""
+
+    given: str = ""  #: the arguments of the call, as `shapes_of` shows them
+    arose: str = ""  #: as in `Observation`
+    label: str = ""  #: label of the line, if the answer is a line in a drawing
+    is_value: bool = False  #: no result of a call: its right value stays in the next attempt
+
+
+NOTHING_MORE = About()
 
 
 class Ledger:
@@ -25,12 +41,16 @@ class Ledger:
     ----------
     names : mapping
         The learner's work by name.
+    surroundings : Surroundings
+        The names of the test cell.
     """
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, names: Mapping[str, Any], surroundings: Surroundings) -> None:
         self.names = names
+        self._surroundings = surroundings
         self.parts: list[Part] = []
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
+        self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
 
     def find(self, name: str) -> tuple[Any, bool]:
@@ -50,12 +70,21 @@ class Ledger:
         message: str = "",
         *,
         given: str = "",
+        hint: str = "",
+        without_expected: str = "",
         only_form: bool = False,
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
             raise ValueError("Checks: expected part(...) before the first check.")
-        finding = Finding(name, message, given, only_form=only_form)
+        finding = Finding(
+            name,
+            message,
+            given,
+            hint=hint,
+            without_expected=without_expected,
+            only_form=only_form,
+        )
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
 
@@ -75,7 +104,10 @@ class Ledger:
         if not isinstance(function, StandIn) and not callable(function):
             self.note(name, f"expected a function, got {type_name(function)}.")
             return None
-        observation = observe(function, args, own_work=own_work)
+        if library := library_used_by(function):
+            self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
+        with self._surroundings.hidden_from(function):
+            observation = observe(function, args, own_work=own_work)
         if not observation.problem:
             return observation
         given = shapes_of(args) if observation.on_these_arguments else ""
@@ -95,7 +127,7 @@ class Ledger:
         row: int | None = None,
         tolerance: tuple[float, float] | None = None,
         absolute: float | None = None,
-        given: str = "",
+        about: About = NOTHING_MORE,
     ) -> None:
         """Record how `got` differs from `expected`; by default, from the target's result.
 
@@ -113,7 +145,7 @@ class Ledger:
         if absolute is not None:
             usual = (usual[0], absolute)
         question = Question(right, compute, tolerance or usual)
-        self.record(name, got, question, target, given=given)
+        self.record(name, got, question, target, about)
 
     def record(
         self,
@@ -121,18 +153,19 @@ class Ledger:
         got: object,
         question: Question,
         target: str | None,
-        *,
-        given: str = "",
-        label: str = "",
+        about: About = NOTHING_MORE,
     ) -> None:
-        """Record how `got` differs from the right answer; `name_causes` adds the cause later.
-
-        `label` is the label of the line, if the answer is a line in a drawing.
-        """
-        problem = difference(got, question.expected, question.tolerance)
-        self.note(name, problem, given=given)
+        """Record how `got` differs from the right answer; `name_causes` adds the cause later."""
+        expected, tolerance = question.expected, question.tolerance
+        problem = difference(got, expected, tolerance)
+        hint = without = ""
+        if problem:
+            hint = result_hint(got, expected, tolerance, about.arose)
+            if about.is_value:
+                without = difference(got, expected, tolerance, tells_expected=False)
+        self.note(name, problem, given=about.given, hint=hint, without_expected=without)
         place = len(self.parts[-1].findings) - 1
-        tell(Compared(self._part, place, label, target, question, got))
+        tell(Compared(self._part, place, about.label, target, question, got))
         if target is None:
             return
         diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
@@ -154,4 +187,4 @@ class Ledger:
         """Return the text that shows the findings in all parts; see `findings.as_text`."""
         self.name_causes()
         tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
-        return as_text(self.parts, grading)
+        return "\n".join([as_text(self.parts, grading), *map(wrapped, self._libraries)])

@@ -2,56 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import copy
+import inspect
 import io
+import linecache
 import sys
+import textwrap
 import threading
 import traceback
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_lib.course.checks.borrowing import GIVEN, answer_used_by, holds_answers
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
+from attn_lib.course.checks.hints import error_hint
 from attn_lib.course.checks.remote import Remote
-
-#: What exercises give to learners. Its functions may call any others of attn_lib.
-GIVEN = "attn_lib.course.given"
-#: The packages of attn_lib whose functions a learner may call. All others contain answers.
-HELPER_PACKAGES = (
-    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures"),
-    GIVEN,
-)
-
-
-@cache
-def holds_answers(module: str) -> bool:
-    """Say whether the functions of this module give answers away: learners must write their own.
-
-    Parameters
-    ----------
-    module : str
-        A module's full name.
-
-    Examples
-    --------
-    >>> holds_answers("attn_lib.softmax"), holds_answers("attn_lib.course.targets.masking")
-    (True, True)
-    >>> holds_answers("attn_lib.figures.style"), holds_answers("numpy.linalg")
-    (False, False)
-    """
-    return f"{module}.".startswith("attn_lib.") and not f"{module}.".startswith(
-        tuple(f"{package}." for package in HELPER_PACKAGES)
-    )
 
 
 @dataclass(frozen=True)
@@ -62,6 +38,7 @@ class Observation:
     problem: str = ""  #: why the returned value does not count; empty if it does
     on_these_arguments: bool = False  #: whether the problem may depend on the arguments
     stopped: bool = False  #: whether the user interrupted the call
+    arose: str = ""  #: the line in which the first NaN or infinity of the call arose
 
 
 class StandIn(Remote, ABC):
@@ -89,7 +66,8 @@ def observe(
     function : callable
     args : sequence
     own_work : bool
-        Whether it is a problem if the function calls an answer from attn_lib.
+        Whether to watch all calls for one of an answer from attn_lib. If not, as for drawings,
+        only the function's own code and that of its helpers are searched for one.
 
     Examples
     --------
@@ -101,11 +79,14 @@ def observe(
     """
     if isinstance(function, StandIn):
         return function.call(args, own_work=own_work)
-    given = copy.deepcopy(args)
+    if not own_work and (named := answer_used_by(function)):
+        return Observation(problem=_borrowed(named))
+    given, arose = copy.deepcopy(args), _Arose()
     try:
-        result, borrowed = _call_and_watch(function, given, own_work)
-    except NotImplementedError:
-        return Observation(problem="not written yet.")
+        with np.errstate(over="call", invalid="call", call=arose):
+            result, borrowed = _call_and_watch(function, given, own_work)
+    except NotImplementedError as error:
+        return Observation(problem=_not_written(function, error))
     except KeyboardInterrupt:
         return Observation(
             problem="it was stopped before it returned. Is there a loop that does not end?",
@@ -115,14 +96,14 @@ def observe(
     except (Exception, SystemExit) as error:  # whatever the learner's code raises is a result
         return Observation(problem=_describe_error(error, args), on_these_arguments=True)
     if borrowed:
-        return Observation(problem=f"it calls attn_lib's own {borrowed}. Write it yourself.")
+        return Observation(problem=_borrowed(borrowed))
     changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
     if changed:
         return Observation(
             problem=f"it changed its argument number {changed[0] + 1}. Compute a new array "
             "(x = x - 1) in place of changing the one given (x -= 1)."
         )
-    return Observation(as_drawing(result))
+    return Observation(as_drawing(result), arose=arose.line)
 
 
 def shapes_of(args: Sequence[Any]) -> str:
@@ -169,6 +150,10 @@ def _call_and_watch(
     return result, called[0] if called else None
 
 
+def _borrowed(name: str) -> str:
+    return f"it calls attn_lib's own {name}. Write it yourself."
+
+
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__"))
 
@@ -179,6 +164,60 @@ def _is_inside_given(frame: FrameType) -> bool:
     while caller is not None and _module(caller) != GIVEN:
         caller = caller.f_back
     return caller is not None
+
+
+class _Arose:
+    """Notes the line of the learner's code in which the first NaN or infinity arises."""
+
+    def __init__(self) -> None:
+        self.line = ""
+
+    def __call__(self, *_: object) -> None:
+        """Note the line; NumPy calls this."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and _module(frame).partition(".")[0] == "numpy":
+            frame = frame.f_back
+        if self.line or frame is None or _module(frame).startswith("attn_lib."):
+            return
+        text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        self.line = f"line {frame.f_lineno}: {text}" if text else f"line {frame.f_lineno}"
+
+
+def _not_written(function: Callable[..., Any], error: NotImplementedError) -> str:
+    """Say which function is not written, or that a written one still raises the stub's error."""
+    innermost = error.__traceback__
+    while innermost is not None and innermost.tb_next is not None:
+        innermost = innermost.tb_next
+    if innermost is None or innermost.tb_frame.f_code.co_filename == __file__:
+        return "not written yet."
+    code = innermost.tb_frame.f_code
+    if is_written(code):
+        line = linecache.getline(code.co_filename, innermost.tb_lineno).strip()
+        here = f"line {innermost.tb_lineno}: {line}"
+        where = "it" if code is getattr(function, "__code__", None) else code.co_name
+        return f"{where} still raises NotImplementedError ({here}). Delete that line."
+    if code is getattr(function, "__code__", None):
+        return "not written yet."
+    return f"it calls {code.co_name}, which is not written yet."
+
+
+def is_written(code: CodeType) -> bool:
+    """Return whether a function has more statements than its docstring and a ``raise``."""
+    try:
+        lines, _ = inspect.getsourcelines(code)
+        (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
+    except (OSError, SyntaxError, ValueError, TypeError):
+        return False
+    return isinstance(tree, ast.FunctionDef) and has_statements(tree.body)
+
+
+def has_statements(body: Sequence[ast.stmt]) -> bool:
+    """Return whether there is a statement that is no text, no ``pass`` and no ``raise``."""
+    return any(
+        not isinstance(statement, (ast.Raise, ast.Pass))
+        and not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in body
+    )
 
 
 def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
@@ -192,11 +231,9 @@ def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
     ]
     line = (frames[-1].line or "") if frames else ""
     where = f" (line {frames[-1].lineno}: {line})" if frames else ""
-    has_leading_axes = any(isinstance(arg, np.ndarray) and arg.ndim > 2 for arg in args)
-    hint = ""
-    if has_leading_axes and ".T" in line:
-        hint = "\nWith leading axes, .T reverses them all; .swapaxes(-1, -2) swaps the last two."
-    return f"it raised {type(error).__name__}: {error}{where}{hint}"
+    hint = error_hint(error, line, args)
+    told = f"it raised {type(error).__name__}: {error}{where}"
+    return f"{told}\n{hint}" if hint else told
 
 
 def _same(a: object, b: object) -> bool:

@@ -17,6 +17,7 @@ from attn_lib.complexity import (
     weights_bytes,
 )
 from attn_lib.figures import style
+from attn_lib.figures.chapters.architectures import Architecture
 from attn_lib.figures.drawing import bytes_text, heads_text, percent_text
 from attn_lib.figures.style import bare, course_style, new_figure
 
@@ -69,34 +70,49 @@ def pairs(lengths: Sequence[int]) -> tuple[Figure, str]:
     return figure, f"Tables of scores, a cell for each pair: {counts}."
 
 
-def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
-    r"""Draw the share of each part in a layer's operations, and the memory of its arrays.
+def layer_costs(
+    n: int, model: str, models: Sequence[Architecture], dtype: DTypeLike = "float16"
+) -> tuple[Figure, str]:
+    r"""Draw the share of each part in a model's operations, and the memory of its arrays.
 
     Parameters
     ----------
     n : int
-        Number of tokens.
-    d_model, d_head : int
-        Width of a token, and of each head.
+        Number of tokens, read at once.
+    model : str
+        Name of one of the `models`.
+    models : sequence of Architecture
+        Sizes of models, such as `attn_lib.figures.chapters.architectures.ARCHITECTURES`.
+    dtype : {"float16", "float32"} or dtype
+        Type of every number.
 
     Returns
     -------
     (Figure, str)
 
+    Raises
+    ------
+    ValueError
+        If there is no such model.
+
     Examples
     --------
-    >>> _, text = layer_costs(1024, d_model=512)
+    >>> from attn_lib.figures.chapters.architectures import ARCHITECTURES
+    >>> _, text = layer_costs(1024, "Transformer, base", ARCHITECTURES)
     >>> print(text.replace(", ", ",\n").replace(". ", ".\n"))
-    n = 1024,
-    width 512,
-    8 heads: 8.63 billion operations.
+    Transformer,
+    base,
+    n = 1024: 51.8 billion operations in all 6 layers.
     Feed-forward 49.8 %,
     projections 24.9 %,
     scores and mix 24.9 %,
     softmax 0.486 %.
-    In float32: the weights 32 MiB and the keys and values 4 MiB.
+    In float16: the weights of one layer 16 MiB and the keys and values of all layers 12 MiB.
     """
-    heads = d_model // d_head
+    sizes = {each.name: each for each in models}
+    if model not in sizes:
+        raise ValueError(f"layer_costs: expected one of {', '.join(sizes)}, got {model!r}.")
+    _, layers, d_model, heads, kv_heads, _ = sizes[model]
     layer = layer_flops(n, d_model, heads)
     total = layer.feed_forward + layer.projections + layer.attention + layer.softmax
     parts = {
@@ -105,43 +121,42 @@ def layer_costs(n: int, d_model: int, d_head: int = 64) -> tuple[Figure, str]:
         "scores and mix": (layer.attention, style.KEY),
         "softmax": (layer.softmax, style.OUTPUT),
     }
+    cache = layers * cache_bytes(n, kv_heads * d_model // heads, dtype)
     stores = {
-        "weights": (weights_bytes(heads, n, n), style.KEY),
-        "keys and values": (cache_bytes(n, d_model), style.VALUE),
+        "weights of one layer": (weights_bytes(heads, n, n, dtype), style.KEY),
+        "keys and values of all layers": (cache, style.VALUE),
     }
-    billions = np.format_float_positional(total / 1e9, precision=3, fractional=False, trim="-")
+    billions = np.format_float_positional(layers * total / 1e9, precision=3, fractional=False)
+    title = f"{billions.rstrip('.')} billion operations"
     with course_style():
         figure = new_figure(height=3.6)
-        # Fixed margins: computing them takes half of the time of a frame.
-        figure.set_layout_engine("none")
-        margins = {"left": 0.28, "right": 0.98, "top": 0.92, "bottom": 0.08, "hspace": 0.25}
-        top, bottom = figure.subplots(2, 1, height_ratios=[2, 1], gridspec_kw=margins)
+        top, bottom = figure.subplots(2, 1, height_ratios=[2, 1])
         for axes, rows in ((top, parts), (bottom, stores)):
-            axes.set_yticks(range(len(rows)), list(rows))
+            axes.set_yticks(range(len(rows)), [name.replace(" of ", "\nof ") for name in rows])
             axes.set_ylim(len(rows) - 0.5, -0.5)
         for i, (count, colour) in enumerate(parts.values()):
             top.barh(i, count / total, color=colour, height=0.62)
             top.annotate(percent_text(count / total), (count / total, i), **_BESIDE)
         top.set_xlim(0, 1.15)
         top.set_xticks([])
-        top.set_title(f"{billions} billion operations", loc="left")
+        top.set_title(title, loc="left")
         for i, (size, colour) in enumerate(stores.values()):
             # Points, because the length of a bar means nothing on a logarithmic axis.
             bottom.plot(size, i, "o", color=colour, ms=9)
             bottom.annotate(bytes_text(size), (size, i), **(_BESIDE | {"xytext": (9, 0)}))
         bottom.set_xscale("log", base=2)
-        bottom.set_xlim(2**15, 2**46)
+        bottom.set_xlim(2**15, 2**48)
         bottom.minorticks_off()
         ticks = [2**i for i in range(20, 41, 10)]
         bottom.set_xticks(ticks, [bytes_text(tick) for tick in ticks])
-        bottom.set_title("memory in float32", loc="left")
+        bottom.set_title(f"memory in {np.dtype(dtype)}", loc="left")
     shares = ", ".join(
         f"{name} {percent_text(count / total)}" for name, (count, _) in parts.items()
     )
-    sizes = " and the ".join(f"{name} {bytes_text(size)}" for name, (size, _) in stores.items())
+    memory = " and the ".join(f"{name} {bytes_text(size)}" for name, (size, _) in stores.items())
     return figure, (
-        f"n = {n}, width {d_model}, {heads_text(heads)}: {billions} billion operations. "
-        f"{shares.capitalize()}. In float32: the {sizes}."
+        f"{model}, n = {n}: {title} in all {layers} layers. "
+        f"{shares.capitalize()}. In {np.dtype(dtype)}: the {memory}."
     )
 
 

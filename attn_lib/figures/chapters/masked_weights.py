@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from attn_lib._arguments import Alignment, causal_offset
+from attn_lib.course.mistakes import appearances, catalogue
 from attn_lib.course.targets import masked_softmax
-from attn_lib.figures import style
-from attn_lib.figures.drawing import decimals_text, number_text, row_text
-from attn_lib.figures.grids import weight_grid
+from attn_lib.figures.drawing import decimals_text, number_text
+from attn_lib.figures.grids import panels_height, score_grid, weight_grid
 from attn_lib.figures.style import course_style, new_figure
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.softmax import softmax
@@ -18,88 +20,85 @@ from attn_lib.softmax import softmax
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: The kinds of mask for `kind_of_mask`, from the least to the most restrictive.
+#: The kinds of mask for `masked_weights`, from the least to the most restrictive.
 KINDS = ("none", "padding", "causal", "causal and padding", "window")
+#: The right way to apply a mask, and the ids of mistakes, for `masked_weights`.
+WAYS = {
+    "right": "−∞ for a hidden score, and 0 for an empty row: attn_lib",
+    "empty-rows-become-nan": "−∞ for a hidden score, plain softmax",
+    "zero-for-minus-infinity": "0 for a hidden score",
+    "large-negative-fill": "−1e9 for a hidden score",
+    "large-negative-added": "−1e9 added to a hidden score",
+    "mask-after-softmax": "weight set to 0 after the softmax",
+}
+
+Weights = NDArray[np.floating]
 
 
-def row_under_mask(
-    scores: ArrayLike, visible: int, stand_in: float = -np.inf
+def way_to_mask(way: str) -> Callable[[Weights, NDArray[np.bool_]], Weights]:
+    """Return the function that computes weights from scores and a mask in one of `WAYS`.
+
+    It computes in the type of the scores.
+
+    Parameters
+    ----------
+    way : str
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    ValueError
+        If there is no such way.
+
+    Examples
+    --------
+    >>> zero = way_to_mask("zero-for-minus-infinity")
+    >>> zero(np.float32([0, 7]), np.array([True, False]))
+    array([0.5, 0.5], dtype=float32)
+    """
+    if way not in WAYS:
+        raise ValueError(f"way_to_mask: expected one of {', '.join(WAYS)}, got {way!r}.")
+    if way == "right":
+        return masked_softmax
+    if way == "large-negative-added":
+        (added,) = (m.wrong for m in catalogue("additive_mask") if m.id == way)
+        return lambda scores, mask: softmax(scores + added(mask).astype(scores.dtype))
+    (wrong,) = (wrong for mistake, wrong in appearances("masked_softmax") if mistake.id == way)
+    return wrong
+
+
+def masked_weights(
+    scores: ArrayLike,
+    kind: str = "padding",
+    n_q: int | None = None,
+    length: int | None = None,
+    width: int | None = None,
+    alignment: Alignment = "top-left",
+    way: str = "right",
+    dtype: DTypeLike = "float64",
 ) -> tuple[Figure, str]:
-    r"""Draw the weights of one query with its last keys hidden, and those without a mask.
+    r"""Draw scores with a mask, and the weights that one way of applying it gives.
 
     Parameters
     ----------
-    scores : array_like, shape (n_k,)
-        Scaled scores of one query.
-    visible : int
-        How many keys it may attend to, from 1 to n_k; the keys after them are hidden.
-    stand_in : float
-        The number that replaces hidden scores. Only ``-inf`` really hides them.
-
-    Returns
-    -------
-    (Figure, str)
-
-    Raises
-    ------
-    ValueError
-        If `visible` is out of range.
-
-    Examples
-    --------
-    >>> _, text = row_under_mask([2, 0.5, -1, 0], visible=2)
-    >>> print(text.replace(". ", ".\n"))
-    2 of 4 keys visible, hidden scores set to −∞.
-    Weights 0.818, 0.182, 0, 0, without a mask 0.710, 0.158, 0.035, 0.096.
-    Hidden keys get 0 of the weight.
-    """
-    scores = np.asarray(scores, dtype=float)
-    n_k = len(scores)
-    if visible not in range(1, n_k + 1):
-        raise ValueError(f"row_under_mask: expected 1 to {n_k} keys visible, got {visible!r}.")
-    keys = np.arange(n_k)
-    hidden = keys >= visible
-    given = np.where(hidden, stand_in, scores)
-    unmasked, masked = softmax(scores), softmax(given)
-    with course_style():
-        figure = new_figure(height=0.9 + 0.42 * n_k)
-        axes = figure.add_subplot()
-        axes.barh(keys, unmasked, height=0.7, color=style.MUTED, alpha=0.3, label="no mask")
-        axes.barh(keys, masked, height=0.36, color=style.QUERY, label="masked")
-        for key, weight in enumerate(masked):
-            axes.annotate(
-                number_text(weight, share=True),
-                (max(weight, unmasked[key]), key),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-            )
-        axes.set_yticks(keys, [f"key {i + 1}: {_score(score)}" for i, score in enumerate(given)])
-        axes.invert_yaxis()
-        axes.set_xlim(0, 1.15)
-        axes.set_xticks([0, 0.5, 1])
-        axes.set_xlabel("weight")
-        figure.legend(loc="outside upper right", ncols=2, fontsize=10)
-    return figure, (
-        f"{visible} of {n_k} keys visible, hidden scores set to {_score(stand_in)}. "
-        f"Weights {row_text(masked, share=True)}, "
-        f"without a mask {row_text(unmasked, share=True)}. "
-        f"Hidden keys get {number_text(float(masked[hidden].sum()), share=True)} of the weight."
-    )
-
-
-def kind_of_mask(scores: ArrayLike, kind: str, length: int, width: int) -> tuple[Figure, str]:
-    r"""Draw the weights of a square matrix of scores under one kind of mask.
-
-    Parameters
-    ----------
-    scores : array_like, shape (n, n)
-        Scaled scores.
+    scores : array_like, shape (n, n_k)
+        Scaled scores of up to n queries.
     kind : {"none", "padding", "causal", "causal and padding", "window"}
-    length : int
-        How many positions are real, for the two kinds that hide padding.
-    width : int
-        Number of keys in the window, the query's own included.
+    n_q : int, optional
+        How many queries there are, from 1 to n. Default: n.
+    length : int, optional
+        How many keys are real, for the two kinds that hide padding. Default: all.
+    width : int, optional
+        Number of keys in the window, the query's own included. Default: all.
+    alignment : {"top-left", "bottom-right"}
+        Which query and key are at the same position: the first ones, or the last ones.
+    way : str
+        How the mask acts: one of `attn_lib.figures.chapters.masked_weights.WAYS`.
+    dtype : {"float64", "float32"} or dtype
+        Type in which everything is computed.
 
     Returns
     -------
@@ -108,37 +107,48 @@ def kind_of_mask(scores: ArrayLike, kind: str, length: int, width: int) -> tuple
     Raises
     ------
     ValueError
-        If there is no such kind.
+        If a size is out of range, or there is no such kind or way.
 
     Examples
     --------
-    >>> _, text = kind_of_mask([[0.0, 1.0], [0.0, 1.0]], "causal", length=1, width=1)
+    >>> _, text = masked_weights([[2, 0.5, -1, 0]], length=2)
     >>> print(text.replace(". ", ".\n"))
-    Mask: causal.
-    3 of 4 pairs are allowed.
-    The last query gives its keys 0.27, 0.73.
+    2 of 4 pairs are allowed.
+    −∞ for a hidden score, and 0 for an empty row: attn_lib.
+    Hidden keys get 0 of a row at most.
+    The rows sum to 1.00.
     """
-    if kind not in KINDS:
-        raise ValueError(f"kind_of_mask: expected one of {', '.join(KINDS)}, got {kind!r}.")
     scores = np.asarray(scores, dtype=float)
-    n = len(scores)
-    masks = {
-        "none": np.ones((n, n), dtype=np.bool_),
-        "padding": np.broadcast_to(padding_mask(length, n), (n, n)),
-        "causal": causal_mask(n, n),
-        "causal and padding": combine_masks(causal_mask(n, n), padding_mask(length, n)),
-        "window": sliding_window_mask(n, n, left=width - 1),
+    n, n_k = scores.shape
+    n_q = n if n_q is None else n_q
+    if n_q not in range(1, n + 1):
+        raise ValueError(f"masked_weights: expected 1 to {n} queries, got {n_q!r}.")
+    if kind not in KINDS:
+        raise ValueError(f"masked_weights: expected one of {', '.join(KINDS)}, got {kind!r}.")
+    scores = scores[:n_q].astype(dtype)
+    left = None if width is None else width - 1
+    offset = causal_offset(n_q, n_k, alignment)
+    causal, padding = causal_mask(n_q, n_k, alignment), padding_mask(n_k, n_k)
+    if length is not None:
+        padding = padding_mask(length, n_k)
+    masks: dict[str, Any] = {
+        "none": np.ones((n_q, n_k), dtype=np.bool_),
+        "padding": np.broadcast_to(padding, (n_q, n_k)),
+        "causal": causal,
+        "causal and padding": combine_masks(causal, padding),
+        "window": sliding_window_mask(n_q, n_k, left=left, offset=offset),
     }
     mask = masks[kind]
-    weights = masked_softmax(scores, mask)
+    with np.errstate(all="ignore"):
+        weights = way_to_mask(way)(scores, mask)
     with course_style():
-        figure = new_figure(height=2.9)
-        weight_grid(figure.add_subplot(), weights, kind, hidden=~mask)
+        figure = new_figure(height=min(4.0, panels_height((n_q, n_k), 2) + 0.3))
+        panels = figure.subplots(1, 2)
+        score_grid(panels[0], np.where(mask, scores, -np.inf), "scores, hidden ones hatched")
+        weight_grid(panels[1], weights, "weights", hidden=~mask)
+    leaked = np.where(mask, 0, np.nan_to_num(weights)).sum(axis=-1).max()
     return figure, (
-        f"Mask: {kind}. {mask.sum()} of {n * n} pairs are allowed. "
-        f"The last query gives its keys {decimals_text(weights[-1])}."
+        f"{mask.sum()} of {mask.size} pairs are allowed. {WAYS[way]}. "
+        f"Hidden keys get {number_text(float(leaked), share=True)} of a row at most. "
+        f"The rows sum to {decimals_text(weights.sum(axis=-1))}."
     )
-
-
-def _score(score: float) -> str:
-    return "−∞" if np.isneginf(score) else f"{score:g}".replace("-", "−")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.mistakes import appearances
-from attn_lib.course.targets import TARGETS, causal_attention, masked_scores, masked_softmax
+from attn_lib.course.targets import TARGETS, masked_scores, masked_softmax
 from attn_lib.figures import style
+from attn_lib.figures.chapters.masked_weights import way_to_mask
 from attn_lib.figures.drawing import decimals_text
 from attn_lib.figures.grids import mask_panels, panels_height, score_grid, weight_grid
 from attn_lib.figures.style import course_style, new_figure
@@ -25,35 +26,6 @@ Function = Callable[..., Any]
 
 #: The example that shows mistakes: number of positions, and how many of them are real.
 _N, _LENGTH, _SEED = 5, 3, 0
-
-
-def mask_alignments(n_q: int, n_k: int) -> tuple[Figure, str]:
-    r"""Draw the causal mask in both alignments: first positions aligned, or last ones.
-
-    Parameters
-    ----------
-    n_q, n_k : int
-        Number of queries and keys, at least 1.
-
-    Returns
-    -------
-    (Figure, str)
-
-    Examples
-    --------
-    >>> _, text = mask_alignments(2, 4)
-    >>> print(text.replace(". ", ".\n"))
-    Queries: 2, keys: 4.
-    Keys that each query sees: top-left 1, 2; bottom-right 3, 4.
-    """
-    first = causal_mask(n_q, n_k)
-    last = causal_mask(n_q, n_k, alignment="bottom-right")
-    figure = mask_panels({"top-left": first, "bottom-right": last})
-    seen_first, seen_last = (", ".join(map(str, mask.sum(axis=1))) for mask in (first, last))
-    return figure, (
-        f"Queries: {n_q}, keys: {n_k}. Keys that each query sees: "
-        f"top-left {seen_first}; bottom-right {seen_last}."
-    )
 
 
 def mask_combination(n: int, length: int) -> tuple[Figure, str]:
@@ -246,15 +218,25 @@ def masking_mistake(id: str) -> tuple[Figure, str]:
     )
 
 
-def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figure, str]:
-    r"""Draw how far each output of causal attention moves when one position is changed.
+def future_change(
+    position: int,
+    inputs: ArrayLike,
+    changed: ArrayLike,
+    attentions: Sequence[tuple[str, ArrayLike, str]],
+) -> tuple[Figure, str]:
+    r"""Draw how far each output moves when the key and the value of one position are changed.
 
     Parameters
     ----------
     position : int
-        The position whose query, key and value are replaced, from 2 to 6.
-    id : str
-        The id of a catalogued mistake that appears in causal attention, for comparison.
+        The position whose key and value are replaced, from 1 to n.
+    inputs : array_like, shape (3, n, d)
+        Queries, keys and values.
+    changed : array_like, shape (2, n, d)
+        For each position, the key and the value that replace its own.
+    attentions : sequence of (str, array_like of bool of shape (n, n), str)
+        For each attention its name, its mask, and how the mask acts, as in `masked_weights`. The
+        first two are drawn.
 
     Returns
     -------
@@ -263,47 +245,48 @@ def future_change(position: int, id: str = "causal-mask-of-ones") -> tuple[Figur
     Raises
     ------
     ValueError
-        If the position is out of range, or if there is no such mistake.
+        If the position is out of range.
 
     Examples
     --------
-    >>> _, text = future_change(position=4)
-    >>> print(text.replace(". ", ".\n"))
-    Position 4 is changed.
-    Right: the outputs before it move by 0.00, 0.00, 0.00.
-    Wrong (causal-mask-of-ones): by 0.53, 1.50, 0.56.
+    >>> inputs = np.random.default_rng(0).normal(size=(3, 4, 2))
+    >>> masks = [("causal", np.tri(4) > 0, "right"), ("none", np.tri(4) >= 0, "right")]
+    >>> _, text = future_change(3, inputs, -inputs[1:], masks)
+    >>> print(text.replace(": ", ":\n").replace("; ", ";\n"))
+    Position 3 gets another key and value. The outputs move by:
+    causal 0.00, 0.00, 0.76, 1.86;
+    none 0.72, 1.21, 0.57, 1.86.
     """
-    n = 6
-    wrongs = {mistake.id: wrong for mistake, wrong in appearances("causal_attention")}
-    if position not in range(2, n + 1):
-        raise ValueError(f"future_change: expected a position from 2 to {n}, got {position!r}.")
-    if id not in wrongs:
-        raise ValueError(f"future_change: expected one of {', '.join(wrongs)}, got {id!r}.")
-    rng = np.random.default_rng(_SEED)
-    inputs = rng.normal(size=(3, n, 4))  # q, k and v
-    changed = inputs.copy()
-    changed[:, position - 1] = 2 * rng.normal(size=(3, 4))
-    right, wrong = (
-        np.linalg.norm(attend(*changed) - attend(*inputs), axis=-1)
-        for attend in (causal_attention, wrongs[id])
-    )
+    inputs, changed = np.asarray(inputs, dtype=float), np.asarray(changed, dtype=float)
+    n = inputs.shape[1]
+    if position not in range(1, n + 1):
+        raise ValueError(f"future_change: expected a position from 1 to {n}, got {position!r}.")
+    others = inputs.copy()
+    others[1:, position - 1] = changed[:, position - 1]
+    moves = {}
+    for name, mask, way in attentions[:2]:
+        before, after = (_attended(given, mask, way) for given in (inputs, others))
+        moves[name] = np.linalg.norm(after - before, axis=-1)
     with course_style():
         figure = new_figure(height=2.6)
         panels = figure.subplots(1, 2, sharey=True)
-        for axes, moved, title in ((panels[0], right, "right"), (panels[1], wrong, "wrong")):
-            before = [i < position for i in range(1, n + 1)]
-            colours = [style.KEY if past else style.MUTED for past in before]
-            axes.bar(range(1, n + 1), moved, color=colours)
+        for axes, (name, moved) in zip(panels, moves.items(), strict=True):
+            axes.bar(range(1, n + 1), moved, color=style.KEY)
             axes.axvline(position - 0.5, color=style.INK, ls=":", lw=1.2)
             axes.set_xticks(range(1, n + 1))
             axes.set_xlabel("position")
-            axes.set_title(title, loc="left")
+            axes.set_title(name, loc="left")
         panels[0].set_ylabel("output moves by")
+    numbers = "; ".join(f"{name} {decimals_text(moved)}" for name, moved in moves.items())
     return figure, (
-        f"Position {position} is changed. Right: the outputs before it move by "
-        f"{decimals_text(right[: position - 1])}. "
-        f"Wrong ({id}): by {decimals_text(wrong[: position - 1])}."
+        f"Position {position} gets another key and value. The outputs move by: {numbers}."
     )
+
+
+def _attended(inputs: NDArray[np.float64], mask: ArrayLike, way: str) -> NDArray[np.floating]:
+    """Return the output of attention to `inputs`, (3, n, d), with a mask that acts in one way."""
+    q, k, v = inputs
+    return way_to_mask(way)(q @ k.T / np.sqrt(k.shape[-1]), np.asarray(mask)) @ v
 
 
 def _scores(n_q: int) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from attn_lib.figures.drawing import (
     OVERSCALED,
     SCALED,
     UNSCALED,
+    decimal_text,
     flow_chart,
     number_text,
     percent_text,
@@ -25,22 +26,80 @@ from attn_lib.figures.drawing import (
     small_text,
 )
 from attn_lib.figures.style import course_style, new_figure
-from attn_lib.softmax import softmax, softmax_backward
+from attn_lib.softmax import (
+    entropy,
+    softmax,
+    softmax_backward,
+    softmax_jacobian,
+    softmax_jacobian_norm,
+)
 from attn_lib.training import Training
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
+def softmax_gap(gap: float) -> tuple[Figure, str]:
     """Draw the weights of two keys against the gap between their scores.
 
     Parameters
     ----------
     gap : float
         Score of the second key minus that of the first, between -10 and 10.
+
+    Returns
+    -------
+    (Figure, str)
+
+    Examples
+    --------
+    >>> _, text = softmax_gap(gap=4)
+    >>> text
+    'Gap 4: weights 0.018 and 0.982; the curve rises by 0.0177 a unit.'
+    """
+
+    def weights_at(gaps: NDArray[np.float64]) -> NDArray[np.floating]:
+        return softmax(np.stack([np.zeros_like(gaps), gaps], axis=-1))
+
+    gaps = np.linspace(-10, 10, 401)
+    curve = weights_at(gaps)
+    first, second = weights_at(np.asarray(gap, dtype=float))
+    slope = first * second
+    with course_style():
+        figure = _still_figure(height=3.0, bottom=0.17)
+        axes = figure.add_subplot()
+        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2", **CURVE)
+        slopes = curve.prod(axis=-1)
+        axes.plot(gaps, slopes, color=style.OUTPUT, lw=2, ls="--", label="its slope", **CURVE)
+        axes.plot([gap, gap], [0, second], color=style.MUTED, ls=":", lw=1.5)
+        axes.plot(gap, second, "o", color=style.KEY, ms=8)
+        axes.plot(gap, slope, "o", color=style.OUTPUT, ms=8)
+        axes.set_ylim(-0.03, 1.03)
+        axes.set_xticks(range(-10, 11, 5))
+        axes.set_xlabel("score of key 2 less score of key 1")
+        weights = f"weights {number_text(first, share=True)} and {number_text(second, share=True)}"
+        axes.set_title(weights, loc="left")
+        axes.legend(loc="upper left", fontsize=10)
+    text = f"Gap {gap:g}: {weights}; the curve rises by {small_text(slope)} a unit."
+    return figure, text.replace("-", "−")
+
+
+def score_bars(
+    scores: ArrayLike, temperature: float, reach: float, jacobian: bool
+) -> tuple[Figure, str]:
+    r"""Draw a row of scores, its weights at a temperature, and the Jacobian on request.
+
+    Parameters
+    ----------
+    scores : array_like, shape (n_k,)
+        Up to 26.
     temperature : float
-        Positive; both scores are divided by it.
+        Positive; all scores are divided by it.
+    reach : float
+        The axis of the scores extends this far to either side of 0.
+    jacobian : bool
+        Whether to draw the Jacobian beside the bars.
 
     Returns
     -------
@@ -53,39 +112,53 @@ def softmax_gap(gap: float, temperature: float = 1.0) -> tuple[Figure, str]:
 
     Examples
     --------
-    >>> _, text = softmax_gap(gap=4)
-    >>> text
-    'Gap 4, temperature 1: weights 0.018 and 0.982; the curve rises by 0.0177 a unit.'
+    >>> _, text = score_bars([15, 12, 9], temperature=8, reach=20, jacobian=True)
+    >>> print(text.replace(". ", ".\n"))
+    Scores 15, 12, 9 at temperature 8: weights 0.463, 0.318, 0.219.
+    Entropy 1.52 of 1.58 bits.
+    Norm of the Jacobian 0.460.
     """
     if not temperature > 0:
-        raise ValueError(f"softmax_gap: expected a positive temperature, got {temperature}.")
-
-    def weights_at(gaps: NDArray[np.float64]) -> NDArray[np.floating]:
-        return softmax(np.stack([np.zeros_like(gaps), gaps], axis=-1) / temperature)
-
-    gaps = np.linspace(-10, 10, 401)
-    curve = weights_at(gaps)
-    slopes = curve.prod(axis=-1) / temperature
-    first, second = weights_at(np.asarray(gap, dtype=float))
-    slope = first * second / temperature
+        raise ValueError(f"score_bars: expected a positive temperature, got {temperature}.")
+    scores = np.asarray(scores, dtype=float)
+    weights = softmax(scores / temperature)
+    names = [chr(ord("A") + i) for i in range(len(scores))]
     with course_style():
-        figure = _still_figure(height=3.0, bottom=0.17)
-        axes = figure.add_subplot()
-        axes.plot(gaps, curve[:, 1], color=style.KEY, lw=2.5, label="weight of key 2", **CURVE)
-        axes.plot(gaps, slopes, color=style.OUTPUT, lw=2, ls="--", label="its slope", **CURVE)
-        axes.plot([gap, gap], [0, second], color=style.MUTED, ls=":", lw=1.5)
-        axes.plot(gap, second, "o", color=style.KEY, ms=8)
-        axes.plot(gap, slope, "o", color=style.OUTPUT, ms=8)
-        axes.set_ylim(-0.03, 1.03)
-        axes.set_xticks(range(-10, 11, 5))
-        axes.set_xlabel("score of key 2 less score of key 1")
-        weights = f"weights {number_text(first, share=True)} and {number_text(second, share=True)}"
-        axes.set_title(weights, loc="left")
-        axes.legend(loc="upper left", fontsize=10)
-    return figure, (
-        f"Gap {gap:g}, temperature {temperature:g}: {weights}; "
-        f"the curve rises by {small_text(slope)} a unit."
-    ).replace("-", "−")
+        figure = new_figure(height=3.4)
+        grid = figure.add_gridspec(2, 2 if jacobian else 1)
+        upper, lower = (figure.add_subplot(grid[i, 0]) for i in range(2))
+        upper.bar(names, scores, color=style.QUERY, width=0.5)
+        upper.axhline(0, color=style.MUTED, lw=0.8)
+        upper.set_ylim(-reach, reach)
+        upper.set_title(f"scores, temperature {temperature:g}", loc="left")
+        lower.bar(names, weights, color=style.KEY, width=0.5)
+        lower.set_ylim(0, 1.25)
+        lower.set_yticks([0, 0.5, 1])
+        lower.set_title("weights", loc="left")
+        for i, weight in enumerate(weights):
+            shown = number_text(weight, share=True)
+            lower.annotate(shown, (i, weight), (0, 3), textcoords="offset points", ha="center")
+        if jacobian:
+            _draw_jacobian(figure.add_subplot(grid[:, 1]), softmax_jacobian(weights), names)
+    text = (
+        f"Scores {row_text(scores)} at temperature {temperature:g}: "
+        f"weights {row_text(weights, share=True)}. "
+        f"Entropy {entropy(weights):.2f} of {np.log2(len(weights)):.2f} bits."
+    )
+    if jacobian:
+        text += f" Norm of the Jacobian {small_text(float(softmax_jacobian_norm(weights)))}."
+    return figure, text
+
+
+def _draw_jacobian(axes: Axes, matrix: NDArray[np.floating], names: list[str]) -> None:
+    axes.imshow(matrix, cmap=style.SCORE_COLOURS, vmin=-0.3, vmax=0.3)
+    for (i, j), entry in np.ndenumerate(matrix):
+        axes.text(j, i, decimal_text(entry), ha="center", va="center", fontsize=9.5)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_xlabel("score ÷ temperature")
+    axes.set_ylabel("weight")
+    axes.set_title("Jacobian", loc="left")
 
 
 def scores_to_gradient(scores: ArrayLike, d_k: int, right: int) -> tuple[Figure, str]:

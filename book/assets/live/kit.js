@@ -43,8 +43,10 @@ const live = (() => {
 
   // A point of a drawing that mouse, finger and arrow keys move. `at` returns [x, y] in the
   // drawing's units, `move` takes them; `toPoint` turns pixels of the drawing into units.
-  function handle({ label, at, move, toPoint, text, step = 0.1, colour, radius = 8 }) {
-    const group = svg("g", { class: "live-handle", role: "slider", tabindex: 0, "aria-label": label },
+  // With `ends`, [smallest, largest] y, it moves only up and down and all keys of a slider work.
+  function handle({ label, at, move, toPoint, text, step = 0.1, colour, radius = 8, ends = null }) {
+    const group = svg("g", { class: "live-handle", role: "slider", tabindex: 0, "aria-label": label,
+      ...(ends && { "aria-orientation": "vertical", "aria-valuemin": ends[0], "aria-valuemax": ends[1] }) },
       svg("circle", { class: "live-reach", r: 20 }),
       svg("circle", { class: "live-grip", r: radius, style: `--live-colour: ${colour}` }));
     const drawing = () => group.ownerSVGElement;
@@ -67,17 +69,20 @@ const live = (() => {
     });
     group.addEventListener("keydown", (event) => {
       const direction = STEPS[event.key];
-      if (!direction || event.altKey || event.ctrlKey || event.metaKey) return;
+      const end = ends ? { Home: ends[0], End: ends[1] }[event.key] : undefined;
+      if (!(direction || end !== undefined) || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       const size = event.shiftKey ? 5 * step : step;
       const [x, y] = at();
-      move([x + size * direction[0], y + size * direction[1]]);
+      if (end !== undefined) move([x, end]);
+      else if (ends) move([x, y + size * (direction[0] + direction[1])]);
+      else move([x + size * direction[0], y + size * direction[1]]);
     });
     // A handle has two numbers; screen readers are told both in words.
     const show = ([x, y]) => {
       change(group, {
         transform: `translate(${x} ${y})`,
-        "aria-valuenow": number(at()[0], 2).replace("−", "-"),
+        "aria-valuenow": number(at()[ends ? 1 : 0], 2).replace("−", "-"),
         "aria-valuetext": text(),
       });
     };
@@ -102,7 +107,8 @@ const live = (() => {
   function slider({ label, min, max, step, value, text, input }) {
     const id = newId("slider");
     const range = el("input", { type: "range", id, min, max, step });
-    const output = el("output", { for: id });
+    // The announcer speaks for the figure; an output would speak too.
+    const output = el("output", { for: id, "aria-live": "off" });
     range.value = value;
     const show = () => {
       const said = text(range.valueAsNumber);

@@ -17,16 +17,40 @@ const attn = (() => {
     return a.map((row) => bColumns.map((column) => dot(row, column)));
   }
 
-  function softmax(scores) { // (n,) -> (n,); all 0 where every score is -Infinity
+  // (n,) -> (n,); all 0 where every score is -Infinity, unless `plain`: then 0 / 0, as by the formula.
+  // `round` comes after every operation: Math.fround for float32.
+  function softmax(scores, { plain = false, round = (x) => x } = {}) {
     const largest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
-    const shift = largest === -Infinity ? 0 : largest;
-    const exponentials = scores.map((score) => Math.exp(score - shift));
-    const total = exponentials.reduce((a, b) => a + b, 0);
-    return exponentials.map((e) => e / (total === 0 ? 1 : total));
+    const shift = largest === -Infinity && !plain ? 0 : largest;
+    const exponentials = scores.map((score) => round(Math.exp(round(score - shift))));
+    const total = exponentials.reduce((a, b) => round(a + b), 0);
+    return exponentials.map((e) => round(e / (total === 0 && !plain ? 1 : total)));
+  }
+
+  // Right and wrong ways to apply a mask to scores. Ids are those of attn_lib's catalogue of mistakes.
+  const MASKING = {
+    right: { put: -Infinity },
+    "empty-rows-become-nan": { put: -Infinity, plain: true },
+    "zero-for-minus-infinity": { put: 0 },
+    "large-negative-fill": { put: -1e9 },
+    "large-negative-added": { add: -1e9 },
+    "mask-after-softmax": { after: true },
+  };
+
+  // One row, (n,) and (n,) -> what softmax is given, and the weights. A hidden score is replaced by
+  // `put`; or `add` is added to it; or its weight is set to 0 `after` the softmax.
+  function maskRow(scores, allowed, { put, add = null, after = false, plain, round = (x) => x }) {
+    const hide = (score) => (add === null ? round(put) : round(score + round(add)));
+    const given = scores.map(round).map((score, j) => (allowed[j] || after ? score : hide(score)));
+    const weights = softmax(given, { plain, round });
+    return { given, weights: after ? weights.map((w, j) => (allowed[j] ? w : 0)) : weights };
   }
 
   const jacobian = (weights) => // (n,) -> (n, n)
     weights.map((w, i) => weights.map((other, j) => w * ((i === j ? 1 : 0) - other)));
+
+  const jacobianNorm = (weights) => // Frobenius norm
+    Math.sqrt(jacobian(weights).flat().reduce((sum, entry) => sum + entry * entry, 0));
 
   function softmaxBackward(weights, gradWeights) { // (n,), (n,) -> (n,)
     const mean = dot(weights, gradWeights);
@@ -81,7 +105,7 @@ const attn = (() => {
   // Mask entries: true where attention is allowed, or numbers to add to the scaled scores.
   function attention(q, k, v, options = {}) { // (n_q, d_k), (n_k, d_k), (n_k, d_v)
     const trace = scoreRows(q, k, options);
-    const weights = trace.masked.map(softmax); // (n_q, n_k)
+    const weights = trace.masked.map((row) => softmax(row)); // (n_q, n_k)
     return { ...trace, weights, output: weights.map((row) => mix(row, v)) }; // (n_q, d_v)
   }
 
@@ -111,8 +135,37 @@ const attn = (() => {
     });
   }
 
+  // Operations of one layer's parts: attn_lib.complexity.layer_flops.
+  function layerFlops(n, dModel, heads = 1, nCached = 0) {
+    const product = (rows, d, width) => 2 * rows * d * width;
+    const [nK, dHead] = [nCached + n, dModel / heads];
+    return {
+      projections: 4 * product(n, dModel, dModel),
+      feedForward: 2 * product(n, dModel, 4 * dModel),
+      attention: heads * (product(n, dHead, nK) + product(n, nK, dHead)), // scores and mix
+      softmax: heads * 5 * n * nK,
+    };
+  }
+
+  const weightsBytes = (heads, nQ, nK, bytes) => heads * nQ * nK * bytes; // of one layer
+  const cacheBytes = (n, width, bytes) => 2 * n * width * bytes; // `width` of all key/value heads
+
+  // The smallest n from which on `steeper` costs at least as much as `flatter`.
+  function crossover(steeper, flatter) {
+    let high = 1;
+    while (steeper(high) < flatter(high)) high *= 2;
+    let low = high / 2;
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (steeper(middle) < flatter(middle)) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+
   return {
-    dot, columns, multiply, softmax, jacobian, softmaxBackward, entropy, windowMask, causalMask,
-    paddingMask, combineMasks, defaultScale, attention, streamRow, streamingAttention,
+    dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy, MASKING,
+    maskRow, windowMask, causalMask, paddingMask, combineMasks, defaultScale, mix, attention,
+    streamRow, streamingAttention, layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

@@ -25,6 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
 
+from attn_lib.course.notebooks.magics import is_python, without_magics
 from grader.sandbox.inside.deadline import OutOfTime, deadline
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.prompts import answer_nobody
@@ -32,6 +33,9 @@ from grader.sandbox.inside.tracebacks import hide_source, remove_hidden_frames
 
 #: MIME types that are kept. HTML that a learner wrote is never shown.
 KEPT_TYPES = ("text/plain", "image/png")
+
+#: Magics that install packages: without a network they would try until the cell's time is over.
+INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 
 _PICTURES = 8  # the limit of pictures, in multiples of the limit of text
 _LINES = 40  # kept at each end of a traceback
@@ -248,6 +252,30 @@ class Shell(InteractiveShell):
             child.kill()
             child.wait()
             printed.close()
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> object:
+        """Run a magic. One that fails, or would install something, is left out with a note."""
+        why = "nothing can be installed in grading"
+        if magic_name not in INSTALLERS:
+            if magic_name == "matplotlib":
+                line = "inline"  # windows and widgets are not there
+            try:
+                return super().run_line_magic(magic_name, line, _stack_depth + 1)
+            except Exception as error:  # a magic may raise anything
+                why = f"it does not work in grading ({type(error).__name__}: {_text(error)})"
+        sys.stderr.write(f"%{magic_name} was left out: {why}.\n")
+        return None
+
+    def run_cell_magic(self, magic_name: str, line: str, cell: str) -> object:
+        """Run a magic on the rest of its cell; if there is no such magic, execute Python as it is.
+
+        A magic of an extension that is not there, such as one that formats or measures, must not
+        cost the answer below it.
+        """
+        if self.find_cell_magic(magic_name) is None and is_python(without_magics(cell)[0]):
+            sys.stderr.write(f"%%{magic_name} was left out: it is not there in grading.\n")
+            return self.run_cell(cell, store_history=False)
+        return super().run_cell_magic(magic_name, line, cell)
 
     def enable_gui(self, gui: str | None = None) -> None:
         """Do nothing: there is no window system."""

@@ -23,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from attn_lib.course.checks.comparison import as_numbers, entries_of, kind_of
 from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation
 from attn_lib.course.checks.remote import Remote, type_name
@@ -210,16 +211,21 @@ class _Writer:
             return [_RECORD_TAGS[kind], *fields]
         if isinstance(value, Opaque):
             return self._opaque(value, type_name(value))
-        return self._numbers("array", _as_numbers(value), value)
+        numbers = as_numbers(value)
+        if numbers is None and isinstance(value, np.ndarray):
+            parts = entries_of(value)
+            if parts is not None:
+                return self.tree(parts, depth)
+        return self._numbers("array", numbers, value)
 
     def _sequence(self, tag: str, value: Any, depth: int) -> Any:
         if len(value) > MAX_PARTS - self._parts:  # a list of numbers still fits as one array
-            return self._numbers("array", _as_numbers(value), value)
+            return self._numbers("array", as_numbers(value), value)
         return [tag, *(self.tree(part, depth + 1) for part in value)]
 
     def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
-            return self._opaque(value, type_name(value))
+            return self._opaque(value, kind_of(value))
         extent = _extent(array.shape, array.itemsize)
         if extent > self._left:
             raise TooLarge(f"more than {self._max_bytes / 2**20:g} MiB")
@@ -345,7 +351,7 @@ _RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
 _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
     "curve": (_is(str), _is(np.ndarray), _is(np.ndarray)),
     "drawing": (*[_is(str)] * 4, _all(Curve), _all(np.ndarray), *[_all(float)] * 2, _is(str)),
-    "observation": (lambda _: True, _is(str), _is(bool), _is(bool)),
+    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str)),
 }
 
 
@@ -365,15 +371,6 @@ def _plain(value: Any) -> tuple[Any] | None:
         number = float(value)
         return (number,) if math.isfinite(number) else (["float", repr(number)],)
     return None
-
-
-def _as_numbers(value: Any) -> NDArray[Any] | None:
-    """Return an object as an array of numbers, as the checks do; None if NumPy cannot."""
-    try:
-        array = np.array(value, subok=False)
-    except Exception:  # a learner's __array__ may raise anything
-        return None
-    return array if array.dtype.kind in NUMBER_KINDS else None
 
 
 def _typed(value: Any, kind: type) -> Any:

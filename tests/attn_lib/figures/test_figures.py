@@ -133,16 +133,16 @@ def test_variance_against_width_shows_theory_and_measurement():
     assert {"raw scores", "÷ √d_k", "÷ d_k"} == set(words(axes))
 
 
-@pytest.mark.parametrize(("gap", "temperature"), [(4.0, 1.0), (-3.0, 0.5)])
-def test_softmax_gap_shows_the_weight_and_its_slope(gap, temperature):
-    figure, text = figures.softmax_gap(gap, temperature)
+@pytest.mark.parametrize("gap", [4.0, -3.0])
+def test_softmax_gap_shows_the_weight_and_its_slope(gap):
+    figure, text = figures.softmax_gap(gap)
     axes = figure.axes[0]
     (gaps, curve), (_, slopes) = line(axes, 0), line(axes, 1)
-    np.testing.assert_allclose(curve, 1 / (1 + np.exp(-gaps / temperature)))
+    np.testing.assert_allclose(curve, 1 / (1 + np.exp(-gaps)))
     np.testing.assert_allclose(slopes, np.gradient(curve, gaps), atol=2e-3)
-    weight = 1 / (1 + math.exp(-gap / temperature))
+    weight = 1 / (1 + math.exp(-gap))
     np.testing.assert_allclose(line(axes, 3), [[gap], [weight]])
-    np.testing.assert_allclose(line(axes, 4), [[gap], [weight * (1 - weight) / temperature]])
+    np.testing.assert_allclose(line(axes, 4), [[gap], [weight * (1 - weight)]])
     assert titles(figure) == [f"weights {1 - weight:.3f} and {weight:.3f}"]
     assert f"Gap {gap:g}".replace("-", "−") in text
 
@@ -163,9 +163,30 @@ def test_scores_to_gradient_goes_against_the_loss():
     assert text.count("gradient at the scores") == 2
 
 
-def test_softmax_gap_needs_a_positive_temperature():
+def test_score_bars_shows_weights_and_how_they_answer():
+    scores, temperature, step = np.array([3.0, -2.0, 1.0, 0.5]), 2.0, 1e-5
+    figure, text = figures.score_bars(scores, temperature, reach=5, jacobian=True)
+    upper, lower, matrix = figure.axes
+    weights = softmax(scores / temperature)
+    assert [bar.get_height() for bar in upper.patches] == scores.tolist()
+    np.testing.assert_allclose([bar.get_height() for bar in lower.patches], weights)
+    moved = step * np.eye(4)
+    up, down = (softmax(scores / temperature + sign * moved) for sign in (1, -1))
+    answers = ((up - down) / (2 * step)).T
+    np.testing.assert_allclose(matrix.images[0].get_array(), answers, atol=1e-9)
+    assert words(matrix) == [f"{x:.2f}".replace("-", "−") for x in answers.ravel()]
+    bits = -(weights * np.log2(weights)).sum()
+    norm = math.sqrt((answers**2).sum())
+    assert text.startswith("Scores 3, −2, 1, 0.500 at temperature 2: weights ")
+    assert text.endswith(f"Entropy {bits:.2f} of 2.00 bits. Norm of the Jacobian {norm:.3f}.")
+    alone, text = figures.score_bars(scores, temperature, reach=5, jacobian=False)
+    assert len(alone.axes) == 2
+    assert text.endswith("2.00 bits.")
+
+
+def test_score_bars_needs_a_positive_temperature():
     with pytest.raises(ValueError, match="positive temperature, got 0"):
-        figures.softmax_gap(1, 0)
+        figures.score_bars([1, 2], 0, reach=5, jacobian=False)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from attn_lib.figures import kind_of_mask, row_under_mask
+from attn_lib.figures import masked_weights
+from attn_lib.figures.chapters.masked_weights import WAYS
 
-SCORES = [2.0, 0.5, -1.0, 0.0]
+SCORES = np.random.default_rng(3).normal(size=(5, 4))
+ROW = [[2.0, 0.5, -1.0, 0.0]]
 
 
 def shares(scores):
@@ -15,73 +17,74 @@ def shares(scores):
     return [e / sum(exponentials) for e in exponentials]
 
 
-def widths(figure):
-    bars = [bar.get_width() for bar in figure.axes[0].patches]
-    return bars[: len(SCORES)], bars[len(SCORES) :]
+def drawn(figure):
+    return figure.axes[1].images[0].get_array().filled(np.nan)
 
 
-class TestRowUnderMask:
-    @pytest.mark.parametrize("visible", [1, 2, 3, 4])
-    def test_the_visible_keys_share_the_weight(self, visible):
-        figure, text = row_under_mask(SCORES, visible)
-        unmasked, masked = widths(figure)
-        expected = shares(SCORES[:visible]) + [0] * (4 - visible)
-        np.testing.assert_allclose(unmasked, shares(SCORES))
-        np.testing.assert_allclose(masked, expected)
-        assert text.startswith(f"{visible} of 4 keys visible, hidden scores set to −∞.")
-        assert text.endswith("Hidden keys get 0 of the weight.")
-
-    def test_a_stand_in_leaves_weight_on_hidden_keys(self):
-        figure, text = row_under_mask(SCORES, visible=2, stand_in=-2.0)
-        _, masked = widths(figure)
-        expected = shares([2, 0.5, -2, -2])
-        np.testing.assert_allclose(masked, expected)
-        written = [f"{x:.3f}" for x in expected]
-        assert [label.get_text() for label in figure.axes[0].texts] == written
-        assert f"Weights {', '.join(written)}, without" in text
-        assert text.endswith(f"Hidden keys get {sum(expected[2:]):.3f} of the weight.")
-
-    def test_labels_show_the_scores_given_to_softmax(self):
-        figure, _ = row_under_mask(SCORES, visible=3)
-        names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-        assert names == ["key 1: 2", "key 2: 0.5", "key 3: −1", "key 4: −∞"]
-
-    @pytest.mark.parametrize("visible", [0, 5])
-    def test_the_number_of_visible_keys_is_checked(self, visible):
-        with pytest.raises(ValueError, match=f"expected 1 to 4 keys visible, got {visible}"):
-            row_under_mask(SCORES, visible)
-
-
-# Whether query i may attend to key j, for 5 keys of which 3 are real, and a window of 2.
+# Whether query i may attend to key j, of which 2 are real, with a window of 3 and the last of
+# `n_q` queries at the position of the last of 4 keys.
 RULES = {
-    "none": lambda i, j: True,
-    "padding": lambda i, j: j < 3,
-    "causal": lambda i, j: j <= i,
-    "causal and padding": lambda i, j: j <= i and j < 3,
-    "window": lambda i, j: i - 2 < j <= i,
+    "none": lambda i, j, n_q: True,
+    "padding": lambda i, j, n_q: j < 2,
+    "causal": lambda i, j, n_q: j <= i + 4 - n_q,
+    "causal and padding": lambda i, j, n_q: j <= i + 4 - n_q and j < 2,
+    "window": lambda i, j, n_q: i - 3 < j - 4 + n_q <= i,
 }
 
 
-class TestKindOfMask:
-    @pytest.mark.parametrize("kind", RULES)
-    def test_weights_lie_on_allowed_keys(self, kind):
-        scores = np.random.default_rng(3).normal(size=(5, 5))
-        figure, text = kind_of_mask(scores, kind, length=3, width=2)
-        (axes,) = figure.axes
-        weights = axes.images[0].get_array().filled(np.nan)
-        allowed = [[j for j in range(5) if RULES[kind](i, j)] for i in range(5)]
-        for i, keys in enumerate(allowed):
-            expected = np.zeros(5)
-            expected[keys] = shares(scores[i, keys])
-            np.testing.assert_allclose(weights[i], expected)
-        assert axes.get_title(loc="left") == kind
-        pairs = sum(map(len, allowed))
-        assert text.startswith(f"Mask: {kind}. {pairs} of 25 pairs are allowed.")
-        last = ", ".join(f"{x:.2f}" for x in weights[-1])
-        assert text.endswith(f"The last query gives its keys {last}.")
-        hidden = [c for c in axes.collections if c.get_hatch()]
-        assert sum(len(c.get_paths()) for c in hidden) == 25 - pairs
+@pytest.mark.parametrize("n_q", [3, 5])
+@pytest.mark.parametrize("kind", RULES)
+def test_weights_lie_on_allowed_keys(kind, n_q):
+    figure, text = masked_weights(SCORES, kind, n_q, 2, 3, "bottom-right")
+    weights = drawn(figure)
+    allowed = [[j for j in range(4) if RULES[kind](i, j, n_q)] for i in range(n_q)]
+    for i, keys in enumerate(allowed):
+        expected = np.zeros(4)
+        expected[keys] = shares(SCORES[i, keys])
+        np.testing.assert_allclose(weights[i], expected)
+    pairs = sum(map(len, allowed))
+    assert text.startswith(f"{pairs} of {4 * n_q} pairs are allowed. −∞ for a hidden score")
+    sums = ", ".join("1.00" if keys else "0.00" for keys in allowed)
+    assert text.endswith(f"Hidden keys get 0 of a row at most. The rows sum to {sums}.")
+    hidden = [c for c in figure.axes[1].collections if c.get_hatch()]
+    assert sum(len(c.get_paths()) for c in hidden) == 4 * n_q - pairs
 
-    def test_unknown_kinds_are_rejected(self):
-        with pytest.raises(ValueError, match=r"expected one of none, .*window, got 'alibi'"):
-            kind_of_mask(np.zeros((2, 2)), "alibi", length=1, width=1)
+
+UNMASKED = shares(ROW[0])
+NAN = [math.nan] * 4
+
+
+@pytest.mark.parametrize(
+    ("way", "dtype", "masked", "empty"),
+    [
+        ("right", "float64", [*shares(ROW[0][:2]), 0, 0], [0] * 4),
+        ("empty-rows-become-nan", "float64", [*shares(ROW[0][:2]), 0, 0], NAN),
+        ("zero-for-minus-infinity", "float64", shares([2, 0.5, 0, 0]), [0.25] * 4),
+        ("large-negative-fill", "float64", [*shares(ROW[0][:2]), 0, 0], [0.25] * 4),
+        ("large-negative-added", "float64", [*shares(ROW[0][:2]), 0, 0], UNMASKED),
+        ("large-negative-added", "float32", [*shares(ROW[0][:2]), 0, 0], [0.25] * 4),
+        ("mask-after-softmax", "float64", [*UNMASKED[:2], 0, 0], [0] * 4),
+    ],
+)
+def test_ways_to_apply_a_mask(way, dtype, masked, empty):
+    for length, expected in ((2, masked), (0, empty)):
+        figure, text = masked_weights(ROW, length=length, way=way, dtype=dtype)
+        np.testing.assert_allclose(drawn(figure)[0], np.nan_to_num(expected), rtol=1e-6)
+        assert WAYS[way] in text
+        leaked = sum(x for x in expected[length:] if not math.isnan(x))
+        assert f"Hidden keys get {leaked:.3f}".rstrip("0").rstrip(".") in text
+        total = "NaN" if math.isnan(sum(expected)) else f"{sum(expected):.2f}"
+        assert text.endswith(f"The rows sum to {total}.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"kind": "alibi"}, r"expected one of none, .*window, got 'alibi'"),
+        ({"n_q": 2}, "expected 1 to 1 queries, got 2"),
+        ({"way": "hope"}, r"expected one of right, .*, got 'hope'"),
+    ],
+)
+def test_misuse_is_explained(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        masked_weights(ROW, **arguments)

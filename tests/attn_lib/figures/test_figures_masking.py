@@ -42,17 +42,6 @@ def two_decimals(rows):
     return np.array([[f"{x:.2f}" for x in row] for row in rows])
 
 
-@pytest.mark.parametrize(("n_q", "n_k"), [(3, 5), (5, 3), (1, 4), (4, 4)])
-def test_alignments(n_q, n_k):
-    figure, text = masking.mask_alignments(n_q, n_k)
-    assert titles(figure) == ["top-left", "bottom-right"]
-    for axes, offset in zip(figure.axes, (0, n_k - n_q), strict=True):
-        expected = np.array([[j <= i + offset for j in range(n_k)] for i in range(n_q)])
-        np.testing.assert_array_equal(drawn(axes), expected)
-        np.testing.assert_array_equal(hatched(axes, (n_q, n_k)), ~expected)
-        assert ", ".join(str(row.sum()) for row in expected) in text
-
-
 def test_combination():
     figure, text = masking.mask_combination(n=5, length=3)
     causal, padding, both = (drawn(axes) for axes in figure.axes)
@@ -156,33 +145,26 @@ def test_other_mistakes_are_not_drawn():
 
 
 class TestFutureChange:
-    def heights(self, axes):
-        return np.array([bar.get_height() for bar in axes.patches])
+    INPUTS = np.random.default_rng(1).normal(size=(3, 6, 4))
+    CHANGED = np.random.default_rng(2).normal(size=(2, 6, 4))
+    LOWER = np.tri(6) > 0
+    ATTENTIONS = (("causal", LOWER, "right"), ("late", LOWER, "mask-after-softmax"))
 
-    @pytest.mark.parametrize("position", [2, 4, 6])
-    def test_right_attention_leaves_the_past_unchanged(self, position):
-        figure, text = masking.future_change(position)
-        right, wrong = (self.heights(axes) for axes in figure.axes)
-        assert (right[: position - 1] == 0).all()
-        assert right[position - 1] > 0.1
-        assert (wrong[: position - 1] > 0.1).all()
-        moved = ", ".join(f"{x:.2f}" for x in wrong[: position - 1])
-        assert text.endswith(f"Wrong (causal-mask-of-ones): by {moved}.")
-
-    def test_bars_are_the_distances_between_outputs(self):
-        figure, _ = masking.future_change(3, "causal-mask-one-too-far")
-        rng = np.random.default_rng(0)
-        inputs = rng.normal(size=(3, 6, 4))
-        changed = inputs.copy()
-        changed[:, 2] = 2 * rng.normal(size=(3, 4))
-        right, wrong = (self.heights(axes) for axes in figure.axes)
-        outputs = [TARGETS["causal_attention"](*qkv) for qkv in (inputs, changed)]
-        expected = [np.sqrt(((a - b) ** 2).sum()) for a, b in zip(*outputs, strict=True)]
-        np.testing.assert_allclose(right, expected)
-        assert (wrong[0], wrong[1] > 0.05) == (0, True)
+    @pytest.mark.parametrize("position", [1, 4, 6])
+    def test_bars_are_the_distances_between_outputs(self, position):
+        figure, text = masking.future_change(position, self.INPUTS, self.CHANGED, self.ATTENTIONS)
+        changed = self.INPUTS.copy()
+        changed[1, position - 1], changed[2, position - 1] = self.CHANGED[:, position - 1]
+        causal, late = ([bar.get_height() for bar in axes.patches] for axes in figure.axes)
+        before, after = (TARGETS["causal_attention"](*qkv) for qkv in (self.INPUTS, changed))
+        expected = np.sqrt(((before - after) ** 2).sum(axis=1))
+        np.testing.assert_allclose(causal, expected, atol=1e-12)
+        assert max(causal[: position - 1], default=0) == 0
+        assert min(late) > 0.001  # through the denominator
+        numbers = ", ".join(f"{x:.2f}" for x in expected)
+        assert text.startswith(f"Position {position} gets another key and value.")
+        assert f"causal {numbers}; late " in text
 
     def test_misuse_is_explained(self):
-        with pytest.raises(ValueError, match="expected a position from 2 to 6, got 1"):
-            masking.future_change(1)
-        with pytest.raises(ValueError, match=r"expected one of .*, got 'variances-added'"):
-            masking.future_change(3, "variances-added")
+        with pytest.raises(ValueError, match="expected a position from 1 to 6, got 0"):
+            masking.future_change(0, self.INPUTS, self.CHANGED, self.ATTENTIONS)

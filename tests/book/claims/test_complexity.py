@@ -16,6 +16,7 @@ from attn_lib.complexity import (
 )
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.targets import TARGETS
+from attn_lib.figures.chapters.architectures import ARCHITECTURES
 from attn_lib.model import encode, forward, trained_model
 from attn_lib.streaming import BLOCKS, MAX_BARE_SCORE
 
@@ -228,19 +229,47 @@ def test_pairs_draws_a_cell_for_each():
     assert said.endswith("3 tokens make 9 pairs, 5 tokens make 25 pairs.")
 
 
-@pytest.mark.parametrize("d_model", [512, 4096])
-@pytest.mark.parametrize("n", [128, 32768])
-def test_layer_costs_draws_shares_and_bytes(alternatives, n, d_model):
-    figure, said = figures.layer_costs(n, d_model)
-    heads = d_model // 64
-    layer = layer_flops(n, d_model, heads)
+@pytest.mark.parametrize("model", ARCHITECTURES, ids=lambda model: model.name)
+def test_layer_costs_draws_shares_and_bytes(model):
+    n = 2048
+    figure, said = figures.layer_costs(n, model.name, ARCHITECTURES)
+    layer = layer_flops(n, model.d_model, model.heads)
     parts = np.array([layer.feed_forward, layer.projections, layer.attention, layer.softmax])
     top, bottom = figure.axes
     np.testing.assert_allclose([bar.get_width() for bar in top.patches], parts / parts.sum())
     sizes = [float(line.get_xdata()[0]) for line in bottom.lines]
-    assert sizes == [weights_bytes(heads, n, n), cache_bytes(n, d_model)]
-    assert f"n = {n}, width {d_model}, {heads} heads: " in said
-    assert said in alternatives
+    kept = model.layers * cache_bytes(n, model.d_model // model.heads * model.kv_heads, "float16")
+    assert sizes == [weights_bytes(model.heads, n, n, "float16"), kept]
+    assert said.startswith(f"{model.name}, n = {n}: ")
+    assert f" billion operations in all {model.layers} layers." in said
+
+
+def test_layer_costs_names_the_models_it_has():
+    with pytest.raises(ValueError, match=r"expected one of Transformer, base, .*, got 'HAL'"):
+        figures.layer_costs(8, "HAL", ARCHITECTURES)
+
+
+@pytest.mark.parametrize(
+    ("name", "billions", "more_in_embeddings"),
+    [("BERT, large", 0.34, 0.04), ("GPT-3", 175, 1), ("Llama 3, 405B", 405, 5)],
+)
+def test_sizes_of_models_give_the_parameters_that_their_papers_state(
+    name, billions, more_in_embeddings
+):
+    """A layer has 12 d² parameters; grouped heads and Llama's feed-forward part make others."""
+    (model,) = [model for model in ARCHITECTURES if model.name == name]
+    shared = model.kv_heads / model.heads
+    a_layer = 12 if shared == 1 else 2 + 2 * shared + 3 * 3.25  # 53,248 = 3.25 · 16,384
+    counted = model.layers * a_layer * model.d_model**2 / 1e9
+    assert counted + more_in_embeddings == pytest.approx(billions, rel=0.02)
+
+
+def test_where_the_costs_of_gpt_3_cross(article, text):
+    (model,) = [model for model in ARCHITECTURES if model.name == "GPT-3"]
+    answers = [float(form["data-answer"]) for form in article.select(".attn-predict")]
+    assert answers == [2 * model.d_model, round(math.exp(2 - 4), 3)]
+    assert model.context < 2 * model.d_model
+    assert f"it reads {model.context} tokens at most" in text
 
 
 def test_additive_attention_costs_what_the_page_says(rows, text):

@@ -51,7 +51,7 @@ def test_every_section_that_explains_a_mistake_exists(article):
     assert {section.partition("#")[2] for section in sections} <= ids
 
 
-def test_the_row_by_hand(tables, text, states):
+def test_the_row_by_hand(tables, text):
     rows = tables["key", "score", "masked", "exponential", "weight"]
     exponentials = [math.exp(s) for s in SCORES[:2]] + [0.0, 0.0]
     assert [row[3] for row in rows] == decimals([*exponentials, sum(exponentials)], 4)
@@ -60,13 +60,27 @@ def test_the_row_by_hand(tables, text, states):
     assert f"same factor, {1 / (UNMASKED[0] + UNMASKED[1]):.3f}, " in text
     assert f"still has {math.exp(2 - 0.5):.2f} times the weight of key 2" in text
     assert f"The row sums to {UNMASKED[0] + UNMASKED[1]:.3f}." in text
-    for visible, state in enumerate(states["Visible keys"], start=1):
-        first = shares([s if i < visible else HIDE for i, s in enumerate(SCORES)])[0]
-        written = "1" if visible == 1 else f"{first:.3f}"
-        assert f"hidden scores set to −∞. Weights {written}, " in state
 
 
-def test_weights_that_stand_ins_leave_on_hidden_keys(text, states):
+def test_predictions_are_computed(article):
+    asked = {
+        form.select_one("label").get_text(): float(form["data-answer"])
+        for form in article.select(".attn-predict")
+    }
+
+    def answer(words):
+        (found,) = [number for question, number in asked.items() if words in question]
+        return found
+
+    assert answer("Hide the first key alone") == round(shares([0.5, -1, 0])[0], 2)
+    stand_in = answer("a thousandth of the weight together")
+    assert sum(shares([2, 0.5, stand_in, stand_in])[2:]) == pytest.approx(0.001, rel=0.01)
+    assert answer("Six queries, four keys") == 2
+    assert answer("does the window allow") == 1 + 4 * 2
+    assert answer("Position 4 is changed") == 3
+
+
+def test_weights_that_stand_ins_leave_on_hidden_keys(text):
     def left(stand_in, shift=0.0):
         return sum(shares([2 + shift, 0.5 + shift, stand_in, stand_in])[2:])
 
@@ -76,11 +90,6 @@ def test_weights_that_stand_ins_leave_on_hidden_keys(text, states):
     assert f"by 15, and hidden keys at −10 get {left(-10, -15):.3f} of" in text
     nothing = sum(shares([2, 0.5, -1 - 1e-9, -1e-9])[2:])
     assert f"The hidden keys keep {nothing:.3f}, just what they have without" in text
-    endings = [
-        state.partition("Hidden keys get ")[2] for state in states["In place of a hidden score"]
-    ]
-    assert endings[0] == f"{left(0):.3f} of the weight."
-    assert endings[-1] == "0 of the weight."
 
 
 def test_rows_with_nothing_to_attend_to(tables, text):

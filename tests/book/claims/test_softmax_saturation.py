@@ -70,8 +70,27 @@ def test_two_and_three_keys(text, tables):
     second = 1 / (1 + math.exp(-4))
     assert after(text, "alone,")[0] == round(math.exp(4), 1)
     assert after(text, "of the other key,")[0] == round(1 - second, 3)
-    assert after(text, "gap 8 the slope is")[0] == round(math.exp(8) / (1 + math.exp(8)) ** 2, 4)
-    assert after(text, "at gap 4 it was")[0] == round(second * (1 - second), 4)
+    assert after(text, "a unit, at gap 8 by")[0] == round(math.exp(8) / (1 + math.exp(8)) ** 2, 4)
+    assert after(text, "at gap 4 it rises by")[0] == round(second * (1 - second), 4)
+    assert after(text, "1 to 8 the largest weight falls from")[0] == round(softmax(scores)[0], 3)
+    assert f"to {softmax(scores / 8)[0]:.3f}, and the order" in text
+
+
+def test_the_questions_before_the_live_figures(article):
+    answers = [float(form["data-answer"]) for form in article.select(".attn-predict")]
+    gap, largest = answers
+    np.testing.assert_allclose(softmax(np.array([0, gap]) / 2), softmax(np.array([0.0, 4])))
+    rows = np.random.default_rng(0).dirichlet(np.full(4, 0.2), 100_000)
+    squared = (rows**2).sum(-1) - 2 * (rows**3).sum(-1) + (rows**2).sum(-1) ** 2
+    assert largest - 0.01 < np.sqrt(squared.max()) <= largest
+
+
+def test_two_keys_share_and_two_are_deaf(text):
+    w = softmax(np.array([0.0, 0, -10, -10]))
+    row = np.abs(w[2] * (np.eye(4)[2] - w))
+    assert after(text, "against")[0] == round(math.sqrt(3) / 4, 3)
+    assert f"each has the weight {w[2]:.6f}, and no entry" in text
+    assert f"further from 0 than {row.max():.6f}." in text
 
 
 def test_where_exp_overflows(tables, text):

@@ -13,8 +13,10 @@ import pytest
 
 import attn_lib
 from attn_lib import masks
+from attn_lib.complexity import cache_bytes, crossover, layer_flops, weights_bytes
+from attn_lib.figures.chapters.masked_weights import WAYS, way_to_mask
 from attn_lib.model import draw_sentences, encode, forward, generate, trained_model, without_head
-from attn_lib.softmax import softmax_backward
+from attn_lib.softmax import entropy, softmax_backward, softmax_jacobian_norm
 from tests.book.live.script import Script
 
 N_CASES = 1000
@@ -127,6 +129,20 @@ def score_cases(number):
         yield {"scores": scores, "grad": rng.normal(size=scores.shape)}
 
 
+def test_entropy_and_the_norm_of_the_jacobian(script):
+    cases = list(score_cases(N_CASES))
+    source = """({scores}) => {
+      const weights = attn.softmax(scores);
+      return [attn.entropy(weights), attn.jacobianNorm(weights)];
+    }"""
+    certain = 0
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        weights = attn_lib.softmax(case["scores"])
+        assert difference(found, [entropy(weights), softmax_jacobian_norm(weights)]) < SAME
+        certain += weights.max(initial=0) == 1
+    assert certain > 50
+
+
 def test_softmax_its_derivative_and_what_goes_back(script):
     cases = list(score_cases(N_CASES))
     source = """({scores, grad}) => {
@@ -165,6 +181,86 @@ def test_masks(script):
     }"""
     for found, right in zip(script.call(source, cases), expected, strict=True):
         np.testing.assert_array_equal(found, right)
+
+
+def scores_under_masks(number):
+    rng = np.random.default_rng(5)
+    for _ in range(number):
+        scores = rng.normal(size=rng.integers(1, 9)) * 10 ** rng.uniform(-1, 4)
+        yield {"scores": scores, "allowed": (rng.random((1, scores.size)) < rng.random())}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounded"), [(np.float64, "x => x"), (np.float32, "Math.fround")]
+)
+def test_right_and_wrong_ways_to_mask(script, dtype, rounded):
+    ways = script.page.evaluate("Object.keys(attn.MASKING)")
+    assert ways == [*WAYS]
+    functions = [way_to_mask(way) for way in ways]
+    cases = list(scores_under_masks(N_CASES))
+    source = f"""({{scores, allowed}}) => Object.values(attn.MASKING).map((way) =>
+      attn.maskRow(scores, allowed[0], {{...way, round: {rounded}}}).weights)"""
+    empty, largest = 0, 0.0
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        scores, allowed = case["scores"].astype(dtype), case["allowed"][0]
+        empty += not allowed.any()
+        with np.errstate(all="ignore"):
+            expected = [masked(scores, allowed) for masked in functions]
+        assert {row.dtype for row in expected} == {np.dtype(dtype)}
+        largest = max(largest, weights_apart(found, np.concatenate(expected)))
+    assert largest < SAME
+    assert empty > 50
+
+
+def weights_apart(found, expected):
+    """The largest difference of weights; NaN equals NaN."""
+    numbers = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.isnan(found), ~numbers)
+    return difference(found[numbers], expected[numbers])
+
+
+def test_what_a_layer_costs(script):
+    rng = np.random.default_rng(6)
+    cases, expected = [], []
+    for _ in range(N_CASES):
+        heads, n_cached, size = (int(n) for n in rng.integers(0, [129, 200_000, 3]))
+        heads, size = max(heads, 1), 2**size
+        n, d_model = int(10 ** rng.uniform(0, 6)), heads * int(rng.integers(1, 257))
+        cases.append({"n": n, "d": d_model, "heads": heads, "cached": n_cached, "bytes": size})
+        layer = layer_flops(n, d_model, heads, n_cached=n_cached)
+        dtype = {1: "int8", 2: "float16", 4: "float32"}[size]
+        expected.append(
+            [
+                *(layer.projections, layer.feed_forward, layer.attention, layer.softmax),
+                weights_bytes(heads, n, n + n_cached, dtype),
+                cache_bytes(n, d_model, dtype),
+            ]
+        )
+    source = """({n, d, heads, cached, bytes}) => {
+      const layer = attn.layerFlops(n, d, heads, cached);
+      return [layer.projections, layer.feedForward, layer.attention, layer.softmax,
+              attn.weightsBytes(heads, n, n + cached, bytes), attn.cacheBytes(n, d, bytes)];
+    }"""
+    found = np.array(script.call(source, cases))
+    np.testing.assert_allclose(found, np.array(expected, dtype=float), rtol=1e-12)
+
+
+def test_where_costs_cross(script):
+    rng = np.random.default_rng(7)
+    cases = [
+        {"d": int(d), "share": float(s)}
+        for d, s in zip(
+            rng.integers(1, 20_000, N_CASES), 10 ** rng.uniform(-3, 3, N_CASES), strict=True
+        )
+    ]
+    source = """({d, share}) => attn.crossover((n) => attn.layerFlops(n, d).attention,
+      (n) => share * attn.layerFlops(n, d).projections)"""
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        d, share = case["d"], case["share"]
+        assert found[0] == crossover(
+            lambda n, d=d: layer_flops(n, d).attention,
+            lambda n, d=d, share=share: share * layer_flops(n, d).projections,
+        )
 
 
 def sentences():
@@ -228,11 +324,8 @@ def test_the_generator_is_numpys(script):
         ("softcap * Math.tanh(score / softcap)", "Math.tanh(score / softcap)"),
         ("return entry ? score : -Infinity", "return entry ? score : -1e4"),
         ("score + entry;", "score * entry;"),
-        (
-            "total === 0 ? 1 : total));\n  }\n\n  const jacobian",
-            "total));\n  }\n\n  const jacobian",
-        ),
-        ("Math.exp(score - shift));\n    const total", "Math.exp(score));\n    const total"),
+        ("total === 0 && !plain ? 1 : total", "total"),
+        ("round(Math.exp(round(score - shift)))", "round(Math.exp(round(score)))"),
     ],
 )
 def test_an_error_in_the_script_is_found(tabs, old, new):

@@ -388,7 +388,7 @@ def projection_flops(n, d_model):
         'weights_mib = f"{weights_mib:.1f} MiB"',
         adds=True,
         cost={"layer-tests": 1},
-        told="weights_mib: expected a number, got str.",
+        told="weights_mib: expected a number, got the text '45.1 MiB'. Write the number alone.",
     ),
     "sum alone": Slip(
         "by-hand",

@@ -195,7 +195,7 @@ SLIPS = {
         "weights_shape = 'B, H, n_q, n_k'",
         adds=True,
         cost={"shapes-tests": 1},
-        told="expected 4 numbers, got str.",
+        told="expected 4 numbers, got the text 'B, H, n_q, n_k'.",
     ),
     "favourites = W.argmax(axis=0)": Slip(
         "reading",

@@ -443,7 +443,7 @@ SLIPS = {
         "it changed its argument number 1.",
         2,
     ),
-    "words for numbers": slip("note", "output = note.words", "expected 5 numbers, got tuple."),
+    "words for numbers": slip("note", "output = note.words", "expected 5 numbers, but entry [0] is the text"),
     "the outputs as they were": slip("note", "output = note.output", "output-left-in-place"),
     "the way back": slip(
         "note", "output = note.output[np.argsort(note.order)]", "output-shuffled-back"
@@ -566,7 +566,7 @@ SLIPS = {
         "lead = left[:, 0].sum() - left[:, 1].sum()",
         "lead: expected",
     ),
-    "a winner for a lead": slip("leaving", "lead = texts.drinks[0]", "expected a number, got str."),
+    "a winner for a lead": slip("leaving", "lead = texts.drinks[0]", "expected a number, got the text"),
     "all again, without the cache": slip(
         "cache",
         "def write(ids, n_words):\n"
@@ -609,7 +609,7 @@ SLIPS = {
         "cache", change(WRITE, "argmax", "max"), "expected", 2
     ),
     "words for ids": slip(
-        "cache", change(WRITE, "return text", "return [WORDS[i] for i in text]"), "expected 6 numbers, got list.", 2
+        "cache", change(WRITE, "return text", "return [WORDS[i] for i in text]"), "expected 6 numbers, but entry [0] is the text 'ada'.", 2
     ),
 }
 

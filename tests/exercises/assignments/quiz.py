@@ -240,7 +240,7 @@ SLIPS = {
         "variance", "variance_yours = d_k * var_q", "variance_yours: expected"
     ),
     "a text for a number": wrong(
-        "variance", 'variance_yours = "d_k"', "expected a number, got str."
+        "variance", 'variance_yours = "d_k"', "expected a number, got the text 'd_k'."
     ),
     "as the weights": wrong("output", "self_shape = (b, n, n)", "output-shape-as-weights"),
     "as the queries": wrong("output", "self_shape = (b, n, d_k)", "output-shape-as-queries"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.exercises.proof.proof import Slip
 
 
-def streaming(body: str, told: str = "") -> Slip:
+def streaming(body: str, told: str = "bytes_of_streaming:") -> Slip:
     """Return a slip of `streaming_attention` with this body."""
     answer = f"def streaming_attention(q, k, v, block):\n{body}"
     return Slip("streaming", answer, adds=True, cost={"streaming-tests": 2}, told=told)
 
 
-def in_blocks(of: str, told: str = "", before: str = "", scores: str = "q @ keys.T") -> Slip:
+def in_blocks(of: str, told: str = "bytes_of_streaming:", before: str = "", scores: str = "q @ keys.T") -> Slip:
     """Return a slip that streams over the pieces `of` keys and values."""
     return streaming(
         f"""    {before}
@@ -93,7 +93,7 @@ STREAMING = {
 }
 
 
-def experiment(lines: str, told: str = "") -> Slip:
+def experiment(lines: str, told: str = "divided scores: not yet") -> Slip:
     """Return a slip of `estimated_variance` with these lines, which begin with a generator."""
     body = "".join(f"    {line}\n" for line in lines.strip().splitlines())
     answer = (
@@ -103,7 +103,7 @@ def experiment(lines: str, told: str = "") -> Slip:
     return Slip("experiment", answer, adds=True, cost={"experiment-tests": 2}, told=told)
 
 
-def pairs(q: str, k: str, told: str = "") -> Slip:
+def pairs(q: str, k: str, told: str = "divided scores: not yet") -> Slip:
     """Return a slip that measures the variance on these queries and keys."""
     return experiment(f"q = {q}\nk = {k}\nreturn measured_variance(q / divisor, k)", told)
 
@@ -182,7 +182,7 @@ _FIVE_POINTS = (
 )
 
 
-def differences(size: str, step: str = "step", quotient: str = _CENTRAL, told: str = "") -> Slip:
+def differences(size: str, step: str = "step", quotient: str = _CENTRAL, told: str = "gradient at the queries: not yet") -> Slip:
     """Return a slip that takes both gradients by differences with steps of this size."""
     answer = _LOSS.format(size=size, step=step, quotient=quotient)
     return Slip("gradients", answer, adds=True, cost={"gradients-tests": 3}, told=told)
@@ -207,7 +207,7 @@ def plain_softmax(s):
 """
 
 
-def jacobian(step: str, told: str = "") -> Slip:
+def jacobian(step: str, told: str = "Jacobian of one row: not yet") -> Slip:
     """Return a slip that takes the Jacobian by central differences."""
     answer = f"""{_SOFTMAX}
 def softmax_jacobian(weights):
@@ -221,7 +221,7 @@ def softmax_jacobian(weights):
     return Slip("jacobian", answer, adds=True, cost={"jacobian-tests": 2}, told=told)
 
 
-def backward(step: str, told: str = "") -> Slip:
+def backward(step: str, told: str = "gradient of one row: not yet") -> Slip:
     """Return a slip that passes a gradient back by central differences."""
     answer = f"""{_SOFTMAX}
 def softmax_backward(weights, grad_weights):

@@ -96,6 +96,12 @@ def copy_behind(notebook: Notebook, cell_id: str, source: str | None = None, new
     notebook["cells"].insert(at + 1, other)
 
 
+def write(notebook: Notebook, cell_id: str, text: str) -> None:
+    """Write a text at the top of a cell."""
+    changed = cell(notebook, cell_id)
+    changed["source"] = text + "".join(changed["source"])
+
+
 def own_cell(source: str, cell_id: str = "b7d91c02") -> dict[str, Any]:
     return {
         "cell_type": "code",
@@ -588,7 +594,7 @@ def an_unknown_name_in_the_metadata(notebook):
     softmax["id"] = "11"
 
 
-@accident("The cells softmax-tests and reading-given were changed; the assignment's own cells were")
+@accident("The cells softmax-tests and reading-given were changed; what the learner wrote was")
 def locked_cells_changed(notebook):
     tests = cell(notebook, "softmax-tests")
     tests["source"] = "".join(tests["source"]).replace("softmax", "len") + "\n3"
@@ -596,7 +602,7 @@ def locked_cells_changed(notebook):
 
 
 @accident(
-    "The cell softmax-tests was changed and defines an answer",
+    "The cell softmax-tests was changed; what the learner wrote was executed first",
     "The cell softmax was not handed in.",
     missing=("softmax",),
 )
@@ -607,9 +613,26 @@ def an_answer_written_into_the_test(notebook):
     delete(notebook, "softmax")
 
 
+@accident("The cells imports, score-matrix-tests and shapes-given were changed; what the learner")
+def imports_and_helpers_written_into_locked_cells(notebook):
+    """Some editors let learners change cells that are locked."""
+    write(notebook, "imports", "import math\n")
+    write(notebook, "score-matrix-tests", "def swapped(k):\n    return np.swapaxes(k, -1, -2)\n\n")
+    write(notebook, "shapes-given", "def root(x):\n    return math.sqrt(x)\n\n")
+    cell(notebook, "score-matrix")["source"] = "def score_matrix(q, k):\n    return q @ swapped(k)"
+    cell(notebook, "attention")["source"] = (
+        "def attention(q, k, v):\n"
+        "    return softmax(score_matrix(q, k) / math.sqrt(q.shape[-1])) @ v"
+    )
+    cell(notebook, "by-hand")["source"] = (
+        "raw_scores = (keys @ query).tolist()\nscaled_scores = [x / root(2) for x in raw_scores]\n"
+        "weights = softmax(np.array(scaled_scores))\noutput = weights @ values"
+    )
+
+
 @accident(
     "softmax-tests had lost nbgrader's metadata; it was recognised by its text",
-    "The cell softmax-tests was changed; the assignment's own cell was executed",
+    "The cell softmax-tests was changed; what the learner wrote was executed first",
 )
 def a_changed_test_without_metadata(notebook):
     tests = cell(notebook, "softmax-tests")

@@ -245,7 +245,7 @@ def attention(q, k, v):
     return (np.round(powers / powers.sum(-1, keepdims=True), 2) @ v).astype(np.float16)
 """,
         },
-        says="float16, which has three digits",
+        says="It is in float16, which has",
     ),
     "eighty bits that are no number": Hostile(
         """
@@ -264,7 +264,7 @@ def attention(q, k, v): return odd((*q.shape[:-1], v.shape[-1]))
             "learner-id": 'learner_id = "ada"',
             "reading": "def meaning(): pass\nrest = share = favourites = meaning",
         },
-        says="expected a number, got function.",
+        says="expected a number, got a function.",
     ),
     "an id that is somebody else's, and one's own in the end": Hostile(
         {"learner-id": 'learner_id = "grace"', "by-hand": 'learner_id = "ada"'},

@@ -10,9 +10,11 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
+from attn_lib.course.checks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
+from grader.judging.open_feedback import KEY, leave_out_expected
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.releasing.release import generate
@@ -110,7 +112,7 @@ class TestHonest:
         wrong = "def softmax(scores):\n    return scores"
         one, again, other = (judged({"softmax": f"{wrong}{end}"}) for end in ("", "", "  # !"))
         assert one.notebook == again.notebook
-        assert findings(one, "softmax-tests") != findings(other, "softmax-tests")
+        assert one.parts["softmax-tests"] != other.parts["softmax-tests"]
         assert one.scores == other.scores
 
     def test_the_provenance_lists_what_the_verdict_depends_on(self, judged):
@@ -371,3 +373,70 @@ class TestSeed:
 
 def test_versions_are_the_installed_ones():
     assert judge_module.versions()["nbgrader"] == "0.9.6"
+
+
+MAGICS = {
+    "score-matrix": "%matplotlib widget\n%load_ext nb_black\n%unheard_of 3\n",
+    "softmax": "%conda install -y scipy\n%pip install scipy\n%config A.b = 3\n",
+    "attention": "%%memit_of_an_extension -r 1\n%unheard_of\n",
+    "shapes": "# mine\nlast = %unheard_of\n",
+}
+
+
+def test_a_magic_that_fails_costs_nothing(judged, right):
+    answers = right | {cell: magic + right[cell] for cell, magic in MAGICS.items()}
+    verdict = judged(answers)
+    assert (verdict.score, verdict.status, verdict.remarks) == (18, GRADED, ())
+    shown = verdict.notebook
+    for told in (
+        "%load_ext was left out: it does not work in grading (ModuleNotFoundError: ",
+        "%unheard_of was left out: it does not work in grading (UsageError: ",
+        "%pip was left out: nothing can be installed in grading.",
+        "%%memit_of_an_extension was left out: it is not there in grading.",
+    ):
+        assert told in shown
+
+
+def test_a_library_that_is_not_there_is_named_with_those_that_are(judged, right):
+    answers = right | {"softmax": "from a_library.of_theirs import special\n" + right["softmax"]}
+    verdict = judged(answers)
+    assert verdict.scores["softmax-tests"] == verdict.scores["attention-tests"] == 0
+    (remark,) = verdict.remarks
+    assert remark == (
+        "The cell softmax was stopped: a_library cannot be used. When graded there are Python's "
+        "own modules, NumPy and matplotlib."
+    )
+
+
+def test_what_is_said_to_be_there_when_graded_is_there(judged):
+    imports = "\n".join(f"import {name}" for name in ("math", *AT_GRADING))
+    verdict = judged({"score-matrix": f"{imports}\nscore_matrix = 'imported'"})
+    assert "got str" in verdict.notebook
+
+
+def test_the_graded_notebook_has_a_text_without_right_numbers(judged, right):
+    """For feedback while the assignment can be handed in again."""
+    answers = {"by-hand": "raw_scores = [1, 2]\nscaled_scores = [3.5, 1.25]"}
+    verdict = judged({"softmax": "def softmax(scores):\n    return scores"} | answers)
+    notebook = nbformat.reads(verdict.notebook, as_version=4)
+    cells = {cell.id: cell for cell in notebook.cells}
+    said = cells["by-hand-tests"].outputs[0].evalue
+    assert "raw_scores: entry [0]: expected " in said
+    without = cells["by-hand-tests"].metadata[KEY]
+    assert "raw_scores: entry [0]: 1 is not right (2 of 2 entries differ)." in without
+    assert "output: not there yet." in without
+    assert "expected" not in without
+    assert KEY not in cells["softmax-tests"].metadata  # its inputs differ in the next attempt
+    assert leave_out_expected(notebook)
+    assert cells["by-hand-tests"].outputs[0].evalue == without
+    assert cells["by-hand-tests"].outputs[0].traceback == without.splitlines()
+    assert "expected 0.0" in cells["softmax-tests"].outputs[0].evalue
+    assert not leave_out_expected(notebook)
+
+
+def test_what_answers_mention_is_remarked_and_takes_no_points(judged, right):
+    above = "import inspect\nfrom attn_lib.course import targets\n"
+    verdict = judged(right | {"softmax": above + right["softmax"]})
+    assert verdict.score == 18
+    (remark,) = verdict.remarks
+    assert remark == ("The cell softmax mentions attn_lib.course and inspect. That took no points.")

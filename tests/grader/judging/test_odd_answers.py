@@ -131,12 +131,13 @@ def test_messages_name_the_type_of_unsupported_objects():
     check.drawing("function", labelled=True)
     check.value("itself", expected=3.0)
     (part,) = check.parts
-    assert [result.message.partition(" Is")[0] for result in part.findings] == [
+    told = [result.message.partition(" Is")[0].partition(" To")[0] for result in part.findings]
+    assert told == [
         "expected 2 numbers, got generator.",
         "expected a function, got generator.",
         "expected a number, got generator.",
         "expected the Axes that it drew into, got generator.",
-        "expected a number, got function.",
+        "expected a number, got a function.",
     ]
 
 

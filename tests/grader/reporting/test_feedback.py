@@ -7,6 +7,7 @@ import html
 import re
 import shutil
 import time
+from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 
 import nbformat
@@ -14,10 +15,12 @@ import pytest
 from nbconvert.filters import Highlight2HTML, ansi2html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbgrader.utils import is_solution
+from traitlets.config import Config
 
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook.reading import Entry
 from grader.judging.assignment_source import read_source
+from grader.judging.open_feedback import KEY
 from grader.reporting.feedback import write_feedback
 from grader.reporting.feedback_page import (
     FORMGRADER,
@@ -28,6 +31,7 @@ from grader.reporting.feedback_page import (
 )
 from grader.reporting.page_jobs import page_job
 from grader.reporting.results import Result
+from grader.reporting.right_numbers import are_withheld
 from grader.reporting.sanitizer import (
     CLASSES_OF_A_TEXT,
     TAGS,
@@ -459,6 +463,34 @@ class TestAClass:
         assert self.write(folder, ada, self.result("bo", 2.0)) == (["bo"], {})
         page.write_text("written by another program")
         assert self.write(folder, ada) == (["ada"], {})
+
+    def test_right_numbers_are_shown_after_the_deadline(self, folder):
+        path = folder / "autograded" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        tests = next(cell for cell in notebook.cells if cell.id == "by-hand-tests")
+        tests.metadata[KEY] = "raw_scores: 7 is not right."
+        tests.outputs = [nbformat.v4.new_output("stream", text="raw_scores: expected 5, got 7.")]
+        nbformat.write(notebook, path)
+        page = folder / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
+        now = datetime.now(UTC).replace(tzinfo=None)
+        for due, shown in (
+            (now + timedelta(days=1), False),
+            (now - timedelta(days=1), True),
+            (None, True),
+        ):
+            result = self.result("ada")
+            result.entry.due = due
+            assert self.write(folder, result) == (["ada"], {})
+            text = page.read_text(encoding="utf-8")
+            assert ("raw_scores: expected 5, got 7." in text) == shown
+            assert ("raw_scores: 7 is not right." in text) != shown
+            assert ("Right numbers are left out of the messages below" in text) != shown
+
+    @pytest.mark.parametrize(("shown", "withheld"), [("always", False), ("never", True)])
+    def test_an_option_decides_for_any_deadline(self, shown, withheld):
+        config = Config({"RightNumbers": {"shown": shown}})
+        for due in (None, datetime(2026, 3, 2), datetime(9999, 3, 2)):
+            assert are_withheld(due, config) == withheld
 
     def test_a_missing_graded_notebook_is_reported(self, folder):
         written, problems = self.write(folder, self.result("zoe"), self.result("bo"))

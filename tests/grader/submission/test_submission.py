@@ -226,11 +226,19 @@ class TestRepair:
         cells = {c.id: c for c in repair(dumped(notebook), source.stub).notebook.cells}
         assert cells["in-words"].attachments == {"page.jpg": {"image/jpeg": "/9j/"}}
 
-    def test_tests_of_an_older_release_do_not_run(self, notebook, source):
+    def test_a_changed_locked_cell_comes_before_the_assignments_own(self, notebook, source):
         tests = cell(notebook, "softmax-tests")
         tests["source"] = "q = 1\nweights_of_all = 3\ncheck.finish()"
-        repaired = repair(dumped(notebook), source.stub)
-        assert not any("weights_of_all" in c.source for c in repaired.notebook.cells)
+        cells = repair(dumped(notebook), source.stub).notebook.cells
+        (at,) = [i for i, c in enumerate(cells) if "weights_of_all" in c.source]
+        assert cells[at].metadata == {}  # it is the learner's own, and earns nothing
+        assert cells[at + 1].source == cell(source.stub, "softmax-tests").source
+
+    def test_a_changed_test_that_was_turned_into_text_is_not_executed(self, notebook, source):
+        tests = cell(notebook, "softmax-tests")
+        tests |= {"cell_type": "markdown", "source": "weights_of_all = 3"}
+        cells = repair(dumped(notebook), source.stub).notebook.cells
+        assert not any("weights_of_all" in c.source for c in cells)
 
     def test_many_cells_without_metadata_are_repaired_quickly(self, notebook, source):
         """The cells have 12 MiB; an ordinary notebook takes a few milliseconds."""

@@ -7,12 +7,18 @@ import os
 import shutil
 import subprocess
 import sys
+import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from attn_lib.course.checks import Checks
 from attn_lib.course.checks.__main__ import main
+from attn_lib.course.checks.terminal import written_in
+from attn_lib.course.mistakes import catalogue
+from attn_lib.course.notebooks.cells import read
 
 TESTS = """from attn_lib.course.checks import Checks
 check = Checks(globals())
@@ -86,7 +92,10 @@ class TestExercises:
         command = [sys.executable, "-m", "attn_lib.course.checks"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 2
-        assert "usage: python -m attn_lib.course.checks [-h] notebook" in result.stderr
+        usage = (
+            "usage: python -m attn_lib.course.checks [-h] [--grade] [--source NOTEBOOK] notebook"
+        )
+        assert usage in " ".join(result.stderr.split())
 
 
 class TestReport:
@@ -179,6 +188,20 @@ class TestMagics:
         assert status == 0
         assert "width, line 1: skipped `%%time`" in told
 
+    def test_a_magic_of_an_extension_costs_nothing(self, check):
+        status, told = check(answer(f"%%memit -r 1\n{RIGHT}"), TEST_CELL)
+        assert status == 0
+        assert "width, line 1: skipped `%%memit -r 1`" in told
+
+    def test_a_cell_that_is_timed_many_times_keeps_no_names(self, check):
+        status, told = check(answer(f"%%timeit\n{RIGHT}"), TEST_CELL)
+        assert status == 1
+        assert "width, line 1: skipped the cell, which begins with %%timeit" in told
+
+    def test_an_error_below_a_magic_is_told(self, check):
+        _, told = check(answer("%%time\ndef score_range(d_k:\n    return 1"), TEST_CELL)
+        assert "width: it raised SyntaxError: '(' was never closed (line 2: def score" in told
+
     def test_a_cell_in_another_language_does_not_run(self, check):
         status, told = check(answer(f"%%bash\n{RIGHT}"), TEST_CELL)
         assert status == 1
@@ -193,6 +216,83 @@ class TestMagics:
         status, told = check(answer(f"x = (7\n% 4)\ns = '''\n!ls'''\n{RIGHT}"), TEST_CELL)
         assert status == 0
         assert "skipped" not in told
+
+
+class TestAsGraded:
+    """What a grade would say later is said at home."""
+
+    def test_a_locked_cell_that_was_changed(self, check, root):
+        notebook = root / "exercises/dot-products/dot-products.ipynb"
+        cells = {cell.id: cell for cell in read(notebook)}
+        locked = [cell for cell in cells.values() if cell.is_locked]
+        assert len(locked) == 10
+        assert not any(cell.was_changed for cell in cells.values())
+        for cell in locked:
+            assert not replace(cell, source=f"{cell.source}  \n").was_changed
+            assert replace(cell, source=f"import math\n{cell.source}").was_changed
+        marks = {"grade_id": "imports", "locked": True, "checksum": cells["imports"].checksum}
+        changed = graded("imports", "import math") | {"metadata": {"nbgrader": marks}}
+        status, told = check(
+            changed, answer("def score_range(d):\n    return 2*math.sqrt(d)"), TEST_CELL
+        )
+        assert status == 0
+        assert "imports: this cell was changed. When it is graded, your version is executed" in told
+
+    def test_a_library_that_is_not_there_when_graded(self, check):
+        source = f"import json\nimport a_library.of_theirs\nimport numpy.linalg\n{RIGHT}"
+        _, told = check(answer(source), TEST_CELL)
+        assert "width: it imports a_library. When graded there are Python's own modules, " in told
+        assert told.count("it imports") == 1
+
+    def test_a_library_that_a_function_uses(self, monkeypatch, capsys):
+        module = types.ModuleType("a_library.special")
+        checks = Checks({"f": eval("lambda x: special.abs(x)", {"special": module})})
+        module.abs = abs
+        checks.part("it", points=1)
+        checks.call("f", -3, expected=3)
+        monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+        checks.finish()
+        assert capsys.readouterr().out == (
+            "it: ok\nf uses a_library. When graded there are Python's own modules, NumPy and\n"
+            "    matplotlib.\n"
+        )
+
+    def test_names_of_a_test_cell_are_not_there_for_answers(self, check):
+        status, told = check(answer(RIGHT), TEST_CELL, graded("later", "check", answer=True))
+        assert status == 0
+        assert "later: it raised NameError: name 'check' is not defined" in told
+
+    def test_a_stub_above_an_answer(self, check):
+        _, told = check(answer("# YOUR CODE HERE\nraise NotImplementedError()\nx = 1"), TEST_CELL)
+        assert (
+            "width: it raised NotImplementedError (line 2: raise NotImplementedError()). "
+            "Delete that line." in told
+        )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "gbk", "cp437", "cp932", "ascii", "utf-8"])
+def test_no_encoding_loses_what_is_told(encoding):
+    sentences = [mistake.sentence for mistake in catalogue()]
+    assert len(sentences) > 100
+    for sentence in [*sentences, "10 ≤ √d_k − 1 ≈ σ² · ηᵀ … ∉ é 中"]:
+        told = written_in(encoding, sentence)
+        told.encode(encoding)  # raises an error if anything cannot be written
+        plain = "".join(filter(str.isascii, sentence))
+        left = iter(told)
+        assert all(character in left for character in plain)  # in this order
+        assert "\\u" not in told or "∉" in sentence
+
+
+def test_an_output_of_another_encoding_ends_no_check(tmp_path):
+    source = "def score_range(d_k):\n    raise ValueError('√ ≤ ∉')"
+    path = tmp_path / "work.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": [answer(source), TEST_CELL]}), "utf-8")
+    command = [sys.executable, "-m", "attn_lib.course.checks", path]
+    surroundings = os.environ | {"PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(command, capture_output=True, check=False, env=surroundings)
+    assert done.returncode == 1
+    assert done.stderr == b""
+    assert b"it raised ValueError: sqrt  <= \\u2209" in done.stdout
 
 
 class TestSurroundings:

@@ -123,7 +123,7 @@ class TestReport:
         assert len(lines) > 3
         assert max(map(len, lines)) <= WIDTH
 
-    def test_findings_appear_once_per_part_and_causes_once_per_cell(self):
+    def test_the_first_failed_call_is_shown_in_each_part_and_a_cause_once_per_cell(self):
         check = Checks({"f": lambda q, k: k @ q.T, "g": None})
         for title in ("first", "second"):
             check.part(title, points=1)
@@ -135,7 +135,7 @@ class TestReport:
         said = report_of(check)
         assert said.count("Likely cause") == 1
         assert said.count("expected shape (1, 3), got (3, 1)") == 2
-        assert said.count("expected shape (1, 2), got (2, 1)") == 2
+        assert said.count("And 2 more of its checks failed.") == 2
         assert said.count("g: expected a function") == 2
 
     def test_ipython_shows_it_without_a_traceback(self):

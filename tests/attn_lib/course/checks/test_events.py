@@ -125,7 +125,12 @@ class TestReports:
             ("more", 1, True),
         ]
         assert ranges.findings == [
-            Finding("range_of", "expected 16, got 8.", mistake="range-of-one-sd")
+            Finding(
+                "range_of",
+                "expected 16, got 8.",
+                mistake="range-of-one-sd",
+                without_expected="8 is not right.",
+            )
         ]
         assert ranges.mistakes == ["range-of-one-sd"]
         assert more.mistakes == []

@@ -319,3 +319,37 @@ class TestScatter:
 
         told = scatter_problem(self.estimates(2, 2, half), 2, 1.0, 2)
         assert told == "100 % of 400 estimates are at most 0; in right experiments 0 % are."
+
+
+BORROWED = {
+    "a function": ("from attn_lib.softmax import softmax", "softmax([1.0])"),
+    "of a module": ("import attn_lib.softmax as theirs", "theirs.softmax([1.0])"),
+    "in the function": (
+        "",
+        "__import__('sys'); from attn_lib.softmax import softmax; softmax([1.0])",
+    ),
+    "a target": ("from attn_lib.course.targets import TARGETS", "TARGETS['softmax']([1.0])"),
+    "in a helper": (
+        "from attn_lib.softmax import softmax\ndef helper():\n    return softmax([1.0])",
+        "helper()",
+    ),
+    "in a function of its own": (
+        "from attn_lib.softmax import softmax",
+        "(lambda: softmax([1.0]))()",
+    ),
+}
+
+
+@pytest.mark.parametrize(("above", "use"), BORROWED.values(), ids=BORROWED)
+def test_a_drawing_that_uses_an_answer_earns_nothing(above, use):
+    names = {"plt": plt}
+    exec(f"{above}\ndef draw():\n    {use}\n    ax = plt.subplots()[1]\n    return ax", names)
+    told = verdict("drawing", names["draw"], name="draw", labelled=True)
+    assert "draw: it calls attn_lib's own " in told
+
+
+def test_a_drawing_may_use_what_is_given_for_figures():
+    names = {"plt": plt}
+    above = "from attn_lib.figures.style import course_style\nimport attn_lib"
+    exec(f"{above}\ndef draw():\n    course_style\n    return plt.subplots()[1]", names)
+    assert "attn_lib's own" not in verdict("drawing", names["draw"], name="draw", labelled=True)

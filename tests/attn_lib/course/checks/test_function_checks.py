@@ -155,9 +155,15 @@ class TestCall:
         [
             (lambda q, k: None, "expected an array of shape (1, 3), got None. Is there a `return`"),
             (lambda q, k: ..., "got the placeholder `...`. Fill it in."),
-            (lambda q, k: "5, 2, -1", "expected an array of shape (1, 3), got str."),
+            (
+                lambda q, k: "5, 2, -1",
+                "expected an array of shape (1, 3), got the text '5, 2, -1'.",
+            ),
             (lambda q, k: {5: 2}, "expected an array of shape (1, 3), got dict."),
-            (lambda q, k: [[1, 2], [3]], "expected an array of shape (1, 3), got list."),
+            (
+                lambda q, k: [[1, 2], [3]],
+                "expected an array of shape (1, 3), got a list whose entries have different",
+            ),
             (lambda q, k: (q @ k.T)[0], "expected shape (1, 3), got (3,)."),
             (lambda q, k: 5.0, "expected shape (1, 3), got () (a single number)."),
             (lambda q, k: q @ k.T + 0j, "expected real numbers, got dtype complex128."),

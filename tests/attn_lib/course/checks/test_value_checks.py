@@ -56,7 +56,7 @@ class TestValue:
             (np.array([1.5, 2]), "ok"),
             ([1, 2, 3], "expected 2 numbers, got 3."),
             ([[1, 2]], "expected shape (2,), got (1, 2)."),
-            (["1", "2"], "expected 2 numbers, got list."),
+            (["1", "2"], "expected 2 numbers, but entry [0] is the text '1'. Write it without"),
             (Generator(), "expected 2 numbers, got generator."),
             (..., "expected 2 numbers, got the placeholder `...`. Fill it in."),
             ([1, np.inf], "expected finite numbers, got inf at [1] (1 of 2 entries)."),
@@ -67,7 +67,8 @@ class TestValue:
 
     def test_form_of_a_number(self):
         assert said_of(0.5, "form") == "ok"
-        assert "expected a number, got str." in said_of("0.5", "form")
+        told = "expected a number, got the text '0.5'. Write it without quotes: 0.5."
+        assert told in said_of("0.5", "form")
 
     @pytest.mark.parametrize("value", [[0.4, 0.4], "x", None, [[1]], object()])
     def test_a_condition_that_does_not_hold(self, value):
@@ -118,7 +119,7 @@ class TestValue:
         [
             (
                 np.array([[1.0, None, 2.0]]),
-                "x: expected an array of shape (1, 3), got an array of dtype=object. Make it of",
+                "x: expected an array of shape (1, 3), but entry [0, 1] is None.",
             ),
             (
                 np.ma.masked_greater([[1.0, 5.0, 2.0]], 3),

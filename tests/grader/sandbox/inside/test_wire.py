@@ -5,10 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from attn_lib.course.checks.comparison import kind_of
 from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation
 from attn_lib.course.checks.remote import type_name
@@ -110,13 +113,14 @@ def test_drawings_and_observations_survive_a_round_trip():
     curve = Curve("a", np.arange(3.0), np.ones(3))
     limits, extent = (0.5, 9.0, -1.0, 2.0), (1.0, 8.0, 0.0, float("inf"))
     drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),), limits, extent, "x")
-    back = round_trip(Observation(drawing, "", False, False))
+    back = round_trip(Observation(drawing, arose="line 2: x / 0"))
     assert back.returned.curves[0].label == "a"
     np.testing.assert_array_equal(back.returned.curves[0].x, curve.x)
     np.testing.assert_array_equal(back.returned.images[0], np.eye(2))
     assert (back.returned.x_scale, back.problem) == ("log", "")
     assert (back.returned.limits, back.returned.extent) == (limits, extent)
     assert back.returned.hidden == "x"
+    assert back.arose == "line 2: x / 0"
 
 
 @pytest.mark.parametrize(
@@ -124,7 +128,9 @@ def test_drawings_and_observations_survive_a_round_trip():
     [
         (range(3), [0, 1, 2]),
         (memoryview(b"ab"), [97, 98]),
-        (np.ma.masked_array([1, 2], [True, False]), [1, 2]),
+        (np.ma.masked_array([1, 2], [False, False]), [1, 2]),
+        (Fraction(1, 4), 0.25),
+        (np.array([Fraction(1, 4), Decimal("0.75")]), [0.25, 0.75]),
         (2 + 1j, 2 + 1j),
     ],
 )
@@ -132,6 +138,20 @@ def test_objects_that_numpy_can_convert_become_arrays(value, numbers):
     back = round_trip(value)
     assert isinstance(back, np.ndarray)
     np.testing.assert_array_equal(back, numbers)
+
+
+def test_masked_entries_do_not_cross():
+    masked = np.ma.masked_array([1, 2], [True, False])
+    assert round_trip(masked) == Opaque("MaskedArray")
+    assert round_trip(list(masked)) == [Opaque("MaskedConstant"), 2]
+
+
+def test_an_array_of_objects_crosses_as_a_list():
+    assert round_trip(np.array([["5", None], [2.5, print]], dtype=object)) == [
+        ["5", None],
+        [2.5, Opaque("builtin_function_or_method")],
+    ]
+    assert round_trip(np.zeros(2, "M8[D]")) == Opaque("array of dtype datetime64[D]")
 
 
 def test_a_long_list_of_numbers_becomes_an_array():
@@ -147,8 +167,8 @@ def test_a_long_list_of_numbers_becomes_an_array():
         ({1: 2}, "dict"),
         ({1, 2}, "set"),
         (b"bytes", "bytes"),
-        (np.array(["text"]), "ndarray"),
-        (np.array([object()]), "ndarray"),
+        (np.array("text"), "array of dtype <U4"),
+        (np.array(object()), "array of dtype object"),
         (np.datetime64("2026-01-01"), "datetime64"),
         (2**5000, "int"),
     ],
@@ -156,7 +176,7 @@ def test_a_long_list_of_numbers_becomes_an_array():
 def test_an_unsupported_object_becomes_its_type_name(value, name):
     back = round_trip([value])
     assert isinstance(back[0], Opaque)
-    assert type_name(back[0]) == name == type_name(value)
+    assert type_name(back[0]) == name == kind_of(value)
 
 
 def test_the_judge_cannot_send_unsupported_objects():

@@ -1,0 +1,1 @@
+"""Exercise notebooks as files: read, executed and graded without Jupyter."""

@@ -1,0 +1,111 @@
+// Attention of one query read block by block: running maximum, sum and output, beside all at once.
+"use strict";
+
+live.figure("streaming-softmax", (root, start) => {
+  const { el, change, number } = live;
+  const keys = start.scores.map((_, i) => i);
+  const SIZES = [1, 2, 3, 4, 8];
+  const say = live.announcer(root);
+  const state = {};
+
+  const fields = ["score", "value"].map((name) => keys.map((i) => live.numberField({
+    label: `${name === "score" ? "Score" : "Value"} of key ${i + 1}`, value: 0, min: -999, max: 999,
+    input: (typed) => { state[`${name}s`][i] = typed; show(); },
+  })));
+  const terms = keys.map(() => el("td", { class: "stream-term" }));
+  const keyRows = keys.map((i) => el("tr", {}, el("th", { scope: "row" }, `${i + 1}`),
+    ...fields.map((column) => el("td", {}, column[i].element)), terms[i]));
+  const headed = (names) => el("thead", {}, el("tr", {},
+    ...names.map((name) => el("th", { scope: "col" }, name))));
+  const keyTable = el("table", { class: "stream-keys" },
+    headed(["key", "score", "value", "exp(score − m)"]),
+    el("tbody", {}, ...keyRows));
+
+  const stepRows = keys.map((i) => {
+    const cells = Array.from({ length: 4 }, () => el("td"));
+    return { cells, row: el("tr", {}, el("th", { scope: "row" }, `${i + 1}`), ...cells) };
+  });
+  const dense = el("td");
+  const difference = el("td");
+  const stepTable = el("table", { class: "stream-steps" },
+    headed(["block", "maximum m", "factor", "sum ℓ", "output o"]),
+    el("tbody", {}, ...stepRows.map(({ row }) => row)),
+    el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
+      el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
+  const sentence = el("p", { class: "stream-sentence" });
+  const blank = el("div", { class: "stream-blank" });
+
+  function told(step, before, n) {
+    const block = `Block ${n} of ${Math.ceil(keys.length / state.size)}`;
+    const output = `The output so far is ${number(step.mixture[0] / step.total)}.`;
+    if (!before) return `${block}: the first, with nothing before it to rescale. ${output}`;
+    if (step.rescale === 1) {
+      return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays. ${output}`;
+    }
+    const subtracted = step.largest < 0 ? `(${number(step.largest)})` : number(step.largest);
+    return `${block} brings a larger score, ${number(step.largest)}. What was kept is multiplied by `
+      + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}. ${output}`;
+  }
+
+  function show() {
+    const values = state.values.map((value) => [value]);
+    const steps = [...attn.streamRow(state.scores, values, state.size)];
+    state.seen = Math.min(state.seen, steps.length);
+    const now = steps[state.seen - 1];
+    keys.forEach((i) => {
+      const block = Math.floor(i / state.size);
+      const read = block < state.seen;
+      const term = read ? Math.exp(state.scores[i] - now.largest) : 0;
+      terms[i].textContent = read ? number(term, 3) : "not read";
+      terms[i].style.setProperty("--share", `${100 * term}%`);
+      const { classList } = keyRows[i];
+      classList.toggle("stream-now", block === state.seen - 1);
+      classList.toggle("stream-unread", !read);
+      classList.toggle("stream-first", i % state.size === 0);
+      classList.toggle("stream-largest", read && state.scores[i] === now.largest);
+      fields[0][i].show(state.scores[i]);
+      fields[1][i].show(state.values[i]);
+    });
+    stepRows.forEach(({ row, cells }, n) => {
+      row.hidden = n >= steps.length;
+      row.className = n === state.seen - 1 ? "stream-now" : "";
+      const step = steps[n];
+      const shown = n < state.seen ? [number(step.largest), n === 0 ? "0" : number(step.rescale, 3),
+        number(step.total, 3), number(step.mixture[0] / step.total)] : ["", "", "", ""];
+      cells.forEach((cell, c) => { cell.textContent = shown[c]; });
+    });
+    blank.style.setProperty("--missing", keys.length - steps.length);
+    const whole = attn.mix(attn.softmax(state.scores), values)[0];
+    dense.textContent = number(whole);
+    difference.textContent = state.seen === 0 ? "" : number(now.mixture[0] / now.total - whole);
+    sentence.textContent = state.seen === 0 ? "Nothing is read yet. What will the first block give?"
+      : told(now, steps[state.seen - 2], state.seen);
+    if (state.seen === steps.length) {
+      sentence.textContent += " All keys are read: the output is that of all keys at once.";
+    }
+    change(back, { "aria-disabled": state.seen === 0 });
+    change(next, { "aria-disabled": state.seen === steps.length });
+    say(sentence.textContent);
+  }
+
+  const go = (by) => { state.seen = Math.max(0, state.seen + by); show(); };
+  const back = live.button("Back", () => go(-1));
+  const next = live.button("Next block", () => go(1));
+  const size = live.choice({ legend: "Keys in a block", value: start.block_size,
+    options: SIZES.filter((n) => n <= keys.length).map((n) => [n, `${n}`]),
+    input: (n) => { Object.assign(state, { size: n, seen: 1 }); show(); } });
+
+  function reset() {
+    Object.assign(state, { scores: [...start.scores], values: [...start.values], size: start.block_size,
+      seen: start.blocks_seen });
+    size.querySelector(`[value="${state.size}"]`).checked = true;
+    show();
+  }
+
+  root.append(
+    el("p", { class: "live-hint" }, "Type scores and values of your own, and read them block by block."),
+    size,
+    el("div", { class: "stream-buttons" }, next, back, live.button("Start again", reset)), sentence,
+    el("div", { class: "live-columns stream-columns" }, keyTable, el("div", {}, stepTable, blank)));
+  reset();
+});
