@@ -9,7 +9,7 @@ import pytest
 from attn_lib.course.checks import Checks, Image, Line
 from attn_lib.course.checks.core import STANDARD_ERRORS
 from attn_lib.course.checks.drawings import Drawing, as_drawing
-from attn_lib.course.checks.scatter import scatter_problem
+from attn_lib.course.targets.scatter import scatter_problem
 from attn_lib.estimates import variance_noise
 from tests.attn_lib.course.checks.telling import verdict
 
