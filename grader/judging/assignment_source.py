@@ -29,7 +29,8 @@ class Source:
     stub: (
         NotebookNode  #: stubs in place of solutions; hidden tests and nbgrader's checksums included
     )
-    names: frozenset[str]  #: the names that the model answers define
+    #: The names that the model answers define, and the functions that are given in other cells.
+    names: frozenset[str]
     points: dict[str, float]  #: the maximum of each cell, in the notebook's order
 
     def is_test(self, cell: NotebookNode) -> bool:
@@ -69,6 +70,12 @@ def read_source(data: bytes) -> Source:
         if cell.cell_type == "code" and is_solution(cell)
         for name in names_defined(cell.source)
     }
+    names |= {
+        name
+        for cell in notebook.cells
+        if cell.cell_type == "code" and not (is_solution(cell) or is_grade(cell))
+        for name in _functions(cell.source)
+    }
     points = {
         cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
         for cell in notebook.cells
@@ -84,6 +91,15 @@ def read_source(data: bytes) -> Source:
 
 def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+def _functions(source: str) -> set[str]:
+    """Return the functions that a cell defines; none if it is not plain Python."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:  # a magic, for example
+        return set()
+    return {statement.name for statement in body if isinstance(statement, ast.FunctionDef)}
 
 
 def _check_points(cell: NotebookNode) -> None:

@@ -188,6 +188,9 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python -m tests.exercises.proof.seeds": Untested(
         "It takes minutes; the suite tries fewer seeds of the same tests."
     ),
+    ".venv/bin/python -m tests.exercises.proof.seeds --styles 200": Untested(
+        "It takes minutes; the suite tries fewer seeds of every style."
+    ),
     ".venv/bin/python -m tests.exercises.proof.misreadings": Untested(
         "It takes minutes; the suite tries fewer learners' numbers."
     ),

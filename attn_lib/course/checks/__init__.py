@@ -11,8 +11,8 @@ validate``, under ``nbgrader autograde`` and in the judge.
 """
 
 from attn_lib.course.checks.core import Checks
-from attn_lib.course.checks.drawings import Line
+from attn_lib.course.checks.drawings import Image, Line
 from attn_lib.course.checks.events import listening
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part
 
-__all__ = ["Checks", "ChecksFailed", "Finding", "Line", "Part", "listening"]
+__all__ = ["Checks", "ChecksFailed", "Finding", "Image", "Line", "Part", "listening"]

@@ -12,18 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import (
     MAX_SHOWN_TEXT,
+    as_numbers,
     difference,
     form_problem,
+    nonzero_problem,
+    result_of,
     tolerance_for,
 )
 from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.drawings import (
     Drawing,
+    Image,
     Line,
     empty_problem,
     find_curve,
     label_problem,
     scale_problem,
+    visible_problem,
 )
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, shortened
 from attn_lib.course.checks.hints import form_hint
@@ -134,6 +139,8 @@ class Checks:
         *args: object,
         target: str | None = None,
         expected: ArrayLike | None = None,
+        within: float | None = None,
+        zeros: bool = False,
     ) -> None:
         """Check what the learner's function returns for `args`.
 
@@ -152,18 +159,23 @@ class Checks:
             message names it.
         expected : array_like, optional
             The right result. Default: what the target returns for `args`.
+        within : float, optional
+            The largest accepted difference of entries near 0, where the sizes of the arguments
+            and not those of the result say how exact it can be.
+        zeros : bool
+            Whether what is 0 in the result of the target has to be exactly 0.
         """
         self._ledger.ask("call", name, args, target=target)
         got = self._ledger.call(name, args)
-        if got is not None:
-            self._ledger.compare(
-                name,
-                got.returned,
-                target,
-                args,
-                expected,
-                about=About(given=shapes_of(args), arose=got.arose),
-            )
+        if got is None:
+            return
+        about = About(given=shapes_of(args), arose=got.arose)
+        self._ledger.compare(
+            name, got.returned, target, args, expected, about=about, absolute=within
+        )
+        if zeros and self._ledger.parts[-1].findings[-1].passed:
+            right = result_of(TARGETS[str(target)], args, None)
+            self._ledger.note(name, nonzero_problem(got.returned, right), given=about.given)
 
     def value(
         self,
@@ -310,18 +322,49 @@ class Checks:
                 about=About(given=shapes_of((*args, seed))),
             )
 
+    def returns(
+        self,
+        name: str,
+        *args: object,
+        shape: tuple[int, ...],
+        problem: Callable[[NDArray[Any]], str],
+    ) -> None:
+        """Check a property of what a function returns, where no number alone is right.
+
+        Parameters
+        ----------
+        name : str
+            The function's name.
+        *args
+            Its arguments.
+        shape : tuple of int
+            The shape of the finite real numbers that it has to return.
+        problem : callable
+            Takes these numbers, returns what is wrong with them, or "" if nothing is.
+        """
+        self._ledger.ask("returns", name, args)
+        observation = self._ledger.call(name, args)
+        if observation is None:
+            return
+        message = form_problem(observation.returned, np.zeros(shape))
+        numbers = as_numbers(observation.returned)
+        if not message and numbers is not None:
+            message = problem(numbers)
+        self._ledger.note(name, message)
+
     def drawing(
         self,
         name: str,
         *args: object,
         lines: Mapping[str, Line] | None = None,
-        image: ArrayLike | None = None,
+        image: Image | None = None,
         logarithmic: str | None = None,
         labelled: bool | Mapping[str, str] = False,
     ) -> None:
         """Check the data in the axes that the learner's function draws.
 
-        Empty axes pass no check of their scales or labels.
+        Empty axes pass no check of their scales or labels, and neither do axes that are turned off
+        or do not show what is drawn.
 
         Parameters
         ----------
@@ -331,8 +374,8 @@ class Checks:
             Its arguments.
         lines : mapping, optional
             The required lines, by label.
-        image : array_like, optional
-            The array that ``imshow`` has to show.
+        image : Image, optional
+            What ``imshow`` has to show.
         logarithmic : str, optional
             Which axes have to be logarithmic: "", "x", "y" or "xy". Default: any scales.
         labelled : bool or mapping
@@ -360,7 +403,7 @@ class Checks:
                 f"{name}: expected lines, image, logarithmic or labelled, got none of them."
             )
         if logarithmic is not None or labelled:
-            self._ledger.note(name, empty_problem(drawing))
+            self._ledger.note(name, empty_problem(drawing) or visible_problem(drawing))
         if logarithmic is not None:
             self._ledger.note(name, scale_problem(drawing, logarithmic))
         if labelled:
@@ -369,10 +412,11 @@ class Checks:
         for label, line in (lines or {}).items():
             self._compare_line(name, drawing, label, line)
         if image is not None:
-            if drawing.images:
-                self._ledger.compare(f"{name}, image", drawing.images[0], expected=image)
+            if len(drawing.images) == 1:
+                self._ledger.compare(f"{name}, image", drawing.images[0], image.target, image.args)
             else:
-                self._ledger.note(name, "expected an image, found none: ax.imshow(...).")
+                found = len(drawing.images) or "none"
+                self._ledger.note(name, f"expected one image, found {found}: ax.imshow(...).")
 
     def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
         """Check that a value consists of finite real numbers in this shape.
@@ -497,9 +541,18 @@ class Checks:
             return np.array([function(*args) for args in line.args])
 
         x = np.asarray(line.x)
-        problem = difference(curve.x, x, tolerance_for(x))
+        problem = difference(curve.x, x, _point_by_point(x))
         if problem:
             return self._ledger.note(f"{name}, x", problem)
         right = compute(TARGETS[line.target])
-        question = Question(right, compute, tolerance_for(right))
+        question = Question(right, compute, _point_by_point(right))
         self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))
+
+
+def _point_by_point(numbers: NDArray[Any]) -> tuple[float, float]:
+    """Return the tolerance for a line: relative for each point if all can be on a logarithmic axis.
+
+    There, a small number has as much room as a large one.
+    """
+    relative, absolute = tolerance_for(numbers)
+    return relative, 0.0 if np.all(numbers > 0) else absolute

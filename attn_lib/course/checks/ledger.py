@@ -131,9 +131,14 @@ class Ledger:
         *,
         row: int | None = None,
         tolerance: tuple[float, float] | None = None,
+        absolute: float | None = None,
         about: About = NOTHING_MORE,
     ) -> None:
-        """Record how `got` differs from `expected`; by default, from the target's result."""
+        """Record how `got` differs from `expected`; by default, from the target's result.
+
+        The tolerance is by default that of `tolerance_for`, or only its relative part beside
+        `absolute`.
+        """
         if expected is None and target is None:
             raise ValueError(f"{name}: expected `target` or `expected`, got neither.")
 
@@ -141,7 +146,10 @@ class Ledger:
             return result_of(function, args, row)
 
         right = compute(TARGETS[str(target)]) if expected is None else np.asarray(expected)
-        question = Question(right, compute, tolerance or tolerance_for(right, args))
+        usual = tolerance_for(right, args)
+        if absolute is not None:
+            usual = (usual[0], absolute)
+        question = Question(right, compute, tolerance or usual)
         self.record(name, got, question, target, about)
 
     def record(

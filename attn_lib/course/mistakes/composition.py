@@ -39,6 +39,14 @@ def _multi_head(attend=scaled_dot_product_attention, split=split_heads, merge=me
     return multi_head_attention
 
 
+def _head_weights(attend=scaled_dot_product_attention, split=split_heads):
+    def head_weights(x, w_q, w_k, n_heads, head):
+        q, k = (split(x @ w, n_heads)[head] for w in (w_q, w_k))
+        return attend(q, k, np.eye(len(k)))
+
+    return head_weights
+
+
 def _raw_score_gradient(
     grad_output,
     q,
@@ -179,6 +187,10 @@ STEPS: dict[str, list[tuple[str, Callable[[Function], Function]]]] = {
         ("attention", lambda step: _multi_head(attend=step)),
         ("split_heads", lambda step: _multi_head(split=step)),
         ("merge_heads", lambda step: _multi_head(merge=step)),
+    ],
+    "head_weights": [
+        ("attention", lambda step: _head_weights(attend=step)),
+        ("split_heads", lambda step: _head_weights(split=step)),
     ],
     "block": [("layer_norm", lambda step: _block(norm=step))],
     "query_gradient": [

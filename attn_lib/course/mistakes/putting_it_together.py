@@ -126,6 +126,93 @@ def _output_not_projected(x, w_q, w_k, w_v, w_o, n_heads):
 
 
 @mistake(
+    "drawn-head-scaled-by-model-width",
+    "head_weights",
+    "It divides by √d_model; a head's scores sum over d_k products.",
+    "putting-it-together#which-width-goes-under-the-root",
+)
+def _drawn_head_scaled_by_model_width(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[head] for w in (w_q, w_k))
+    return softmax(score_matrix(q, k) / np.sqrt(x.shape[-1]))
+
+
+@mistake(
+    "drawn-head-scaled-by-joint-width",
+    "head_weights",
+    "It divides by the root of the width of all heads together; a head is d_k wide.",
+    "putting-it-together#which-width-goes-under-the-root",
+)
+def _drawn_head_scaled_by_joint_width(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[head] for w in (w_q, w_k))
+    return softmax(score_matrix(q, k) / np.sqrt(w_q.shape[-1]))
+
+
+@mistake(
+    "drawn-head-not-split",
+    "head_weights",
+    "It takes all heads as a single wide one; a head sees its own columns only.",
+    "putting-it-together#splitting-into-heads",
+)
+def _drawn_head_not_split(x, w_q, w_k, n_heads, head):
+    return softmax(scaled_scores(x @ w_q, x @ w_k))
+
+
+@mistake(
+    "drawn-heads-averaged",
+    "head_weights",
+    "It averages the weights of all heads; one head is asked for.",
+    "putting-it-together#splitting-into-heads",
+)
+def _drawn_heads_averaged(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads) for w in (w_q, w_k))
+    return softmax(scaled_scores(q, k)).mean(axis=0)
+
+
+@mistake(
+    "drawn-head-counted-backwards",
+    "head_weights",
+    "It counts the heads from the last; head 0 takes the first columns.",
+    "putting-it-together#splitting-into-heads",
+)
+def _drawn_head_counted_backwards(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[n_heads - 1 - head] for w in (w_q, w_k))
+    return softmax(scaled_scores(q, k))
+
+
+@mistake(
+    "drawn-head-counted-from-one",
+    "head_weights",
+    "It counts the heads from 1; they are counted from 0.",
+    "putting-it-together#splitting-into-heads",
+)
+def _drawn_head_counted_from_one(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[head - 1] for w in (w_q, w_k))
+    return softmax(scaled_scores(q, k))
+
+
+@mistake(
+    "scores-drawn-for-weights",
+    "head_weights",
+    "It draws the scaled scores; the softmax is missing.",
+    "putting-it-together#several-heads",
+)
+def _scores_drawn_for_weights(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[head] for w in (w_q, w_k))
+    return scaled_scores(q, k)
+
+
+@mistake(
+    "head-drawn-transposed",
+    "head_weights",
+    "It draws a row for each key; a row belongs to a query.",
+    "putting-it-together#multi-head-attention",
+)
+def _head_drawn_transposed(x, w_q, w_k, n_heads, head):
+    q, k = (split_heads(x @ w, n_heads)[head] for w in (w_q, w_k))
+    return np.swapaxes(softmax(scaled_scores(q, k)), -1, -2)
+
+
+@mistake(
     "value-gradient-not-transposed",
     "value_gradient",
     "It does not transpose the weights; value j collects from all queries, down column j.",

@@ -57,6 +57,7 @@ from attn_lib.course.targets.masking import (
 )
 from attn_lib.course.targets.putting_it_together import (
     central_difference,
+    head_weights,
     key_gradient,
     multi_head_attention,
     query_gradient,
@@ -163,6 +164,7 @@ TARGETS: dict[str, Callable[..., Any]] = {
             split_heads,
             merge_heads,
             multi_head_attention,
+            head_weights,
             value_gradient,
             weights_gradient,
             query_gradient,

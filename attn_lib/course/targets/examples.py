@@ -192,6 +192,11 @@ EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
         (*_HEADS[1], 4),
         (*_with_large_queries(*_HEADS[1]), 4),
     ],
+    "head_weights": [
+        (*_HEADS[0][:3], 2, 0),
+        (*_HEADS[1][:3], 4, 1),
+        (*_with_large_queries(*_HEADS[1][:3]), 4, 2),
+    ],
     "value_gradient": [
         (_weights(30, 3, 5), *_entries(31, (3, 2))),
         (_weights(32, 4, 4), *_entries(33, (4, 2))),

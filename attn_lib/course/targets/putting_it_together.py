@@ -6,7 +6,8 @@ import numpy as np
 
 from attn_lib import multihead
 from attn_lib.backward import attention_backward
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.dot_products import Array, scaled_scores
+from attn_lib.softmax import softmax
 
 
 def multi_head_attention(
@@ -31,6 +32,31 @@ def multi_head_attention(
     (3, 4)
     """
     return multihead.multi_head_attention(x, w_q, w_k, w_v, w_o, n_heads=n_heads)
+
+
+def head_weights(x: Array, w_q: Array, w_k: Array, n_heads: int, head: int) -> Array:
+    """Return the weights of one head of self-attention, counted from 0.
+
+    Parameters
+    ----------
+    x : ndarray, shape (n, d_model)
+    w_q, w_k : ndarray, shape (d_model, n_heads·d_k)
+    n_heads : int
+    head : int
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+
+    Examples
+    --------
+    >>> head_weights(np.eye(3), np.eye(3, 6), np.eye(3, 6), 2, 1).round(2)
+    array([[0.33, 0.33, 0.33],
+           [0.33, 0.33, 0.33],
+           [0.33, 0.33, 0.33]])
+    """
+    q, k = (multihead.split_heads(x @ w, n_heads)[head] for w in (w_q, w_k))
+    return softmax(scaled_scores(q, k))
 
 
 def value_gradient(weights: Array, grad_output: Array) -> Array:

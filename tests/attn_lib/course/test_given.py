@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 
 import numpy as np
 import pytest
 
 from attn_lib.course.checks.observation import observe
-from attn_lib.course.given import calls, read
+from attn_lib.course.given import calls, peak_bytes, read
 from attn_lib.model import encode, forward, trained_model
 from attn_lib.softmax import softmax
 
@@ -55,6 +56,28 @@ def test_it_notes_how_many_words_each_call_reads():
     _, cache = read(IDS[:4], 0)
     read(IDS[4:5], 4, cache)
     assert calls == [4, 1]
+
+
+class TestPeakBytes:
+    def test_it_is_the_largest_sum_of_what_is_held_at_once(self):
+        def in_turn(n):
+            return sum(np.ones(n).sum() for _ in range(3))
+
+        def together(n):
+            return sum(ones.sum() for ones in [np.ones(n) for _ in range(3)])
+
+        assert 80_000 <= peak_bytes(in_turn, 10_000) < 2 * 80_000
+        assert 240_000 <= peak_bytes(together, 10_000) < 4 * 80_000
+
+    def test_what_was_there_before_is_not_counted(self):
+        tracemalloc.start()
+        before = np.ones(100_000)
+        assert peak_bytes(np.ones, 1000) < before.nbytes / 10
+        assert tracemalloc.is_tracing()
+        tracemalloc.stop()
+        with pytest.raises(ZeroDivisionError):
+            peak_bytes(lambda: 1 / 0)
+        assert not tracemalloc.is_tracing()
 
 
 class TestAnswers:

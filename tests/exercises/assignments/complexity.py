@@ -14,6 +14,7 @@ from attn_lib.course.targets import (
     weights_bytes,
 )
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 RIGHT = {
     "loops": {
@@ -69,7 +70,7 @@ def draw_flops(lengths, d_model):
     ax = figure.add_subplot()
     ax.plot(lengths, [4 * int(n) ** 2 * d_model for n in lengths], "o--", label="scores and mix")
     ax.plot(lengths, [8 * int(n) * d_model**2 for n in lengths], "o--", label="projections")
-    ax.set(xscale="log", yscale="log", xlabel="Tokens", ylabel="Operationen")
+    ax.set(xscale="log", yscale="log", xlabel="Tokens (n)", ylabel="Operations")
     return ax
 
 crossing = 1
@@ -120,8 +121,8 @@ def draw_flops(lengths, d_model):
     ax.loglog(n, 4 * n**2 * d_model, n, 8 * n * d_model**2)
     for line, label in zip(ax.lines, ["scores and mix", "projections"]):
         line.set_label(label)
-    ax.set_xlabel("n")
-    ax.set_ylabel("FLOPs")
+    ax.set_xlabel("number of tokens")
+    ax.set_ylabel("operations (FLOPs)")
     return ax
 
 crossing = width + width
@@ -153,12 +154,11 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
         "streaming": """
 def streaming_attention(q, k, v, block):
     q, k, v = (x.astype(np.float32) for x in (q, k, v))
-    scores = [q @ k[i : i + block].T / np.float32(q.shape[1] ** 0.5)
-              for i in range(0, len(k), block)]
-    m = np.max([s.max(axis=1) for s in scores], axis=0)[:, None]
-    total = sum(np.exp(s - m).sum(axis=1) for s in scores)
-    parts = (np.exp(s - m) @ v[i * block : (i + 1) * block] for i, s in enumerate(scores))
-    return sum(parts) / total[:, None]
+    q = q / np.float32(q.shape[1] ** 0.5)
+    blocks = [slice(i, i + block) for i in range(0, len(k), block)]
+    m = np.max([(q @ k[b].T).max(axis=1) for b in blocks], axis=0)[:, None]
+    total = sum(np.exp(q @ k[b].T - m).sum(axis=1) for b in blocks)
+    return sum(np.exp(q @ k[b].T - m) @ v[b] for b in blocks) / total[:, None]
 
 factors = np.float32([0.6703, 1, 0.3012])
 """,
@@ -168,7 +168,7 @@ def draw_flops(lengths, d_model):
     plt.figure()
     plt.loglog(n, 4 * n * n * d_model, label="scores and mix")
     plt.loglog(n, 8 * n * d_model * d_model, label="projections")
-    plt.xlabel("$n$")
+    plt.xlabel("tokens $n$")
     plt.ylabel("operations")
     return plt.gca()
 
@@ -220,8 +220,8 @@ def draw_flops(lengths=(1, 2), d_model=1):
     ax.axvline(2 * d_model, color="grey", zorder=0)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
-    ax.set_xlabel("x")
-    ax.set_ylabel("y")
+    ax.set_xlabel("tokens")
+    ax.set_ylabel("OPERATIONS")
     return fig
 
 crossing = 2 * d_model
@@ -265,7 +265,7 @@ def streaming_slip(right, wrong, cost=3, told="blocks that are full: not yet"):
     return Slip("streaming", answer, adds=True, cost={"streaming-tests": cost}, told=told)
 
 
-def drawing_slip(lines, cost, told, axes='ax.set(xlabel="n", ylabel="operations")'):
+def drawing_slip(lines, cost, told, axes='ax.set(xlabel="tokens n", ylabel="operations")'):
     """Return an answer that draws these lines."""
     answer = f"""
 def draw_flops(lengths, d_model):
@@ -681,7 +681,7 @@ PROOF = Proof(
     tasks=7,
     points=20,
     right=RIGHT,
-    slips=SLIPS,
+    slips=SLIPS | slips_of("complexity"),
     value_examples={
         "layer-question": layer_example,
         "by-hand-question": by_hand_example,

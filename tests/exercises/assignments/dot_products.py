@@ -11,6 +11,7 @@ from attn_lib.course.targets import TARGETS, output_shape, weights_shape
 from grader.releasing.answer_files import read_answers
 from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 ANSWERS = Path(__file__).resolve().parents[2] / "sample_class" / "answers"
 
@@ -35,7 +36,7 @@ RIGHT |= {
         "softmax": "import warnings\n\ndef softmax(scores):\n    warnings.warn('a warning is not a failure')\n    print('shape', scores.shape)\n    e = np.exp(scores - np.nanmax(scores, axis=-1, keepdims=True))\n    return e / e.sum(-1)[..., np.newaxis]"
     },
     "a class": {
-        "attention": "class Attention:\n    def __call__(self, q, k, v):\n        w = np.exp(q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5)\n        return w @ v / w.sum(-1, keepdims=True)\n\nattention = Attention()"
+        "attention": "class Attention:\n    def __call__(self, q, k, v):\n        s = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5\n        w = np.exp(s - s.max(-1)[..., None])\n        return w @ v / w.sum(-1, keepdims=True)\n\nattention = Attention()"
     },
     "other argument names": {
         "attention": "def attention(queries, keys, values, scale=None):\n    scale = scale or len(np.moveaxis(queries, -1, 0)) ** -0.5\n    return softmax(score_matrix(queries * scale, keys)) @ values"
@@ -112,7 +113,7 @@ SLIPS = {
     "maximum added": Slip(
         "softmax",
         "def softmax(scores):\n    e = np.exp(scores + scores.max(-1, keepdims=True))\n    return e / e.sum(-1, keepdims=True)",
-        cost={"softmax-tests": 1},
+        cost={"softmax-tests": 1, "attention-tests": 1},
         told="softmax on shape (2, 2): expected finite numbers, got nan",
     ),
     "powers of two": Slip(
@@ -386,15 +387,9 @@ PROOF = Proof(
     tasks=7,
     points=20,
     right=RIGHT,
-    slips=SLIPS,
+    slips=SLIPS | slips_of("dot-products"),
     value_examples={"by-hand-question": by_hand_example, "shapes-question": shapes_example},
     model_numbers={"in-words": numbers_in_words},
     builds_on={"attention-tests": ("score-matrix", "softmax")},
-    unseen={
-        **{f"by-hand-tests/{mistake}": reason for mistake, reason in BY_TWO_KEYS.items()},
-        **{
-            f"attention-tests/{mistake}": "large scores are asked for where softmax is written"
-            for mistake in ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")
-        },
-    },
+    unseen={f"by-hand-tests/{mistake}": reason for mistake, reason in BY_TWO_KEYS.items()},
 )

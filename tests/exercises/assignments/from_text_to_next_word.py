@@ -6,6 +6,7 @@ import numpy as np
 
 from attn_lib.course.targets import TARGETS
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 #: It stands in the answer cell, and learners leave it as it is.
 CALLS_OF_WRITE = """
@@ -648,7 +649,7 @@ PROOF = Proof(
     tasks=9,
     points=20,
     right={"loops": LOOPS, "einsum": EINSUM, "float32": FLOAT32},
-    slips=SLIPS,
+    slips=SLIPS | slips_of("from-text-to-next-word"),
     value_examples={"note-question": note_example, "leaving-question": lead_example},
     builds_on={"block-tests": ("norm",)},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from attn_lib.course.personal.masking import empty_row
 from attn_lib.softmax import softmax
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 RIGHT = {
     "loops": {
@@ -180,7 +181,7 @@ def combined_mask(lengths, n):
         "softmax": """
 def masked_softmax(scores, mask, axis=-1):
     mask = np.broadcast_to(mask, scores.shape)
-    top = np.max(scores, axis=axis, keepdims=True, where=mask, initial=-np.inf)
+    top = np.max(scores * 1.0, axis=axis, keepdims=True, where=mask, initial=-np.inf)
     e = np.exp(scores - top, where=mask, out=np.zeros(scores.shape))
     total = np.sum(e, axis=axis, keepdims=True)
     return np.divide(e, total, where=total > 0, out=np.zeros(e.shape))
@@ -346,7 +347,7 @@ def masked_softmax(scores, mask):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
     return e / (e.sum(axis=-1, keepdims=True) + 1e-12)
 """,
-        cost={"softmax-tests": 1},
+        cost={"softmax-tests": 1, "bug-tests": 1},
         told="large scores, hidden or not: not yet",
     ),
     "maximum not subtracted": Slip(
@@ -379,7 +380,7 @@ def masked_softmax(scores, mask):
     e = np.exp(hidden - hidden.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        cost={"softmax-tests": 1, "bug-tests": 1},
+        cost={"softmax-tests": 2, "bug-tests": 1},
         told="rows with nothing to attend to: not yet",
     ),
     "empty rows uniform": Slip(
@@ -618,7 +619,7 @@ PROOF = Proof(
     tasks=8,
     points=20,
     right=RIGHT,
-    slips=SLIPS,
+    slips=SLIPS | slips_of("masking"),
     model_numbers={"in-words": numbers_in_words},
     builds_on={"padded-tests": ("causal",), "bug-tests": ("softmax",)},
     unseen={

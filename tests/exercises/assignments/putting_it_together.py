@@ -7,6 +7,7 @@ import numpy as np
 from attn_lib.course.personal.putting_it_together import layer_sizes
 from attn_lib.course.targets import TARGETS
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 LOOPS = {
     "heads": """
@@ -378,7 +379,7 @@ SLIPS = {
     "labels swapped": slip(
         "head",
         change(DRAW, 'xlabel="key", ylabel="query"', 'xlabel="query", ylabel="key"'),
-        "expected 'key' in the label of the x axis, got 'query': ax.set_xlabel('key').",
+        "the labels of its two axes are swapped: 'key' belongs to the x axis.",
     ),
     "any labels": slip(
         "head",
@@ -386,7 +387,7 @@ SLIPS = {
         "expected 'query' in the label of the y axis, got 'position'",
     ),
     "a grid for an image": slip(
-        "head", change(DRAW, "ax.imshow", "ax.pcolormesh"), "expected an image, found none", 2
+        "head", change(DRAW, "ax.imshow", "ax.pcolormesh"), "expected one image, found none", 2
     ),
     "the weights not turned over": slip(
         "by-hand", "grad_v = W @ grad_o", "value-gradient-not-transposed"
@@ -508,13 +509,8 @@ PROOF = Proof(
     tasks=8,
     points=20,
     right={"loops": LOOPS, "einsum": EINSUM, "float32": FLOAT32},
-    slips=SLIPS,
+    slips=SLIPS | slips_of("putting-it-together"),
     value_examples={"sizes-question": sizes_example, "by-hand-question": by_hand_example},
     model_numbers={"in-words": numbers_in_words},
     builds_on={"layer-tests": ("heads",), "head-tests": ("heads",)},
-    unseen={
-        f"{cell}-tests/{mistake}": "the softmax is given, and no scores are large"
-        for cell in ("layer", "gradients")
-        for mistake in ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")
-    },
 )

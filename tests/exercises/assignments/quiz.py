@@ -5,6 +5,7 @@ from __future__ import annotations
 from attn_lib.course.targets import output_shape
 from tests.attn_lib.course.personal.left_out import IN_A_CAUSAL_ROW, IN_ONE_ROW
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 LOOPS = {
     "formula": """
@@ -322,7 +323,7 @@ PROOF = Proof(
     tasks=8,
     points=20,
     right={"loops": LOOPS, "einsum": EINSUM, "float32": FLOAT32, "typed": TYPED},
-    slips=SLIPS,
+    slips=SLIPS | slips_of("quiz"),
     value_examples={
         "output-question": lambda: {"self_shape": tuple(output_shape(*[(4, 100, 64)] * 3))}
     },

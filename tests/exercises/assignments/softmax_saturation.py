@@ -10,6 +10,7 @@ from attn_lib.course.personal.softmax_saturation import random_scores
 from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
 from attn_lib.course.targets import mean_largest_weight, two_key_weight
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 RIGHT = {
     "loops": {
@@ -228,7 +229,7 @@ def tempered_softmax(scores, temperature):
     e = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return e / e.sum(axis=-1, keepdims=True)
 """,
-        cost={"tempered-tests": 3},
+        cost={"tempered-tests": 3, "sharp-tests": 1},
         told="it changed its argument number 1.",
     ),
     "rounded": Slip(
@@ -627,7 +628,7 @@ PROOF = Proof(
     tasks=8,
     points=20,
     right=RIGHT,
-    slips=SLIPS,
+    slips=SLIPS | slips_of("softmax-saturation"),
     value_examples={"gaps-question": gaps_example, "alive-question": alive_example},
     model_numbers={"in-words": numbers_in_words},
     builds_on={

@@ -6,6 +6,7 @@ from attn_lib.estimates import score_matrix_noise, variance_noise
 from attn_lib.course.personal.variance_growth import entries
 from attn_lib.course.targets import score_mean, score_range, score_sd, score_variance
 from tests.exercises.proof.proof import Proof, Slip
+from tests.exercises.slips import slips_of
 
 RIGHT = {
     "loops": {
@@ -44,7 +45,7 @@ def draw_variances(widths):
     ax = figure.add_subplot()
     for label, power in {"raw": 0, "by sqrt(d_k)": 0.5, "by d_k": 1}.items():
         ax.plot(widths, [d / (d**power) ** 2 for d in widths], "o--", label=label)
-    ax.set(xscale="log", yscale="log", xlabel="Breite", ylabel="Varianz")
+    ax.set(xscale="log", yscale="log", xlabel="Width d", ylabel="Variance")
     return ax
 """,
     },
@@ -54,7 +55,7 @@ def draw_variances(widths):
 def estimated_variance(d_k, divisor, n, seed):
     rng = np.random.default_rng(seed)
     q, k = rng.normal(0, divisor**-0.5, (2, n, d_k))
-    return np.einsum("ij,ij->i", q, k).var(ddof=1)
+    return np.einsum("ij,ij->i", q, k).var()
 """,
         "scale": "head_scale = lambda w, h, n: (h / w) ** 0.5\n\nleft = n_heads**-1.0",
         "draw": """
@@ -63,7 +64,7 @@ def draw_variances(widths):
     ax.loglog(widths, widths, widths, np.ones_like(widths), widths, 1 / widths)
     for line, label in zip(ax.lines, ["raw", "by sqrt(d_k)", "by d_k"]):
         line.set_label(label)
-    ax.set_xlabel("d_k")
+    ax.set_xlabel("width d_k")
     ax.set_ylabel("variance")
     return ax
 """,
@@ -94,8 +95,8 @@ def draw_variances(widths):
     plt.loglog(d, d, label="raw")
     plt.loglog(d, d**0, label="by sqrt(d_k)")
     plt.loglog(d, d**-1, label="by d_k")
-    plt.xlabel("$d_k$")
-    plt.ylabel("$\\\\sigma^2$")
+    plt.xlabel("width $d_k$")
+    plt.ylabel("variance $\\\\sigma^2$")
     return plt.gca()
 """,
         "predict": """
@@ -135,8 +136,8 @@ def draw_variances(widths):
     ax.axhline(1, color="grey", zorder=0)
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
-    ax.set_xlabel("x")
-    ax.set_ylabel("y")
+    ax.set_xlabel("the width")
+    ax.set_ylabel("the variance")
     return fig
 """,
     },
@@ -160,7 +161,7 @@ SLIPS = {
     "mean of the squares": Slip(
         "measured",
         "def measured_variance(q, k):\n    return np.mean((q * k).sum(axis=-1) ** 2)",
-        cost={"measured-tests": 1},
+        cost={"measured-tests": 1, "experiment-tests": 2},
         told="variance of scores of mean 0: ok variance of any scores: not yet",
     ),
     "divided by n - 1": Slip(
@@ -190,7 +191,7 @@ SLIPS = {
     "variance of query and key": Slip(
         "measured",
         "def measured_variance(q, k):\n    return q.shape[-1] * np.var(q) * np.var(k)",
-        cost={"measured-tests": 2},
+        cost={"measured-tests": 2, "experiment-tests": 2},
         told="expected",
     ),
     "variance of the query only": Slip(
@@ -434,7 +435,7 @@ def estimated_variance(d_k, divisor, n, seed):
 def draw_variances(widths):
     fig, ax = plt.subplots()
     ax.loglog(widths, widths, widths, widths**0, widths, 1 / widths)
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 3},
@@ -445,7 +446,7 @@ def draw_variances(widths):
         """
 def draw_variances(widths):
     fig, ax = plt.subplots()
-    ax.set(xlabel="d_k", ylabel="variance", xscale="log", yscale="log")
+    ax.set(xlabel="width", ylabel="variance", xscale="log", yscale="log")
     return ax
 """,
         cost={"draw-tests": 4},
@@ -459,7 +460,7 @@ def draw_variances(widths):
     ax.plot(widths, widths, label="raw")
     ax.plot(widths, widths**0, label="by sqrt(d_k)")
     ax.plot(widths, 1 / widths, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 1},
@@ -473,7 +474,7 @@ def draw_variances(widths):
     ax.semilogx(widths, widths, label="raw")
     ax.semilogx(widths, widths**0, label="by sqrt(d_k)")
     ax.semilogx(widths, 1 / widths, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 1},
@@ -487,7 +488,7 @@ def draw_variances(widths):
     ax.loglog(widths, widths, label="raw")
     ax.loglog(widths, widths**0, label="by sqrt(d_k)")
     ax.loglog(widths, 1 / widths, label="by d_k")
-    ax.set_xlabel("d_k")
+    ax.set_xlabel("width")
     return ax
 """,
         cost={"draw-tests": 1},
@@ -501,7 +502,7 @@ def draw_variances(widths):
     ax.loglog(np.log(widths), np.log(widths), label="raw")
     ax.loglog(np.log(widths), widths**0, label="by sqrt(d_k)")
     ax.loglog(np.log(widths), 1 / widths, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 3},
@@ -515,7 +516,7 @@ def draw_variances(widths):
     ax.loglog(widths, widths**0.5, label="raw")
     ax.loglog(widths, widths**0, label="by sqrt(d_k)")
     ax.loglog(widths, widths**-0.5, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 2},
@@ -530,7 +531,7 @@ def draw_variances(widths):
     ax.loglog(widths, widths, label="raw")
     ax.loglog(widths, widths**0, label="by sqrt(d_k)")
     ax.loglog(widths, 1 / widths, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 3},
@@ -544,7 +545,7 @@ def draw_variances(widths):
     ax.loglog(widths, widths, label="raw")
     ax.loglog([1, 512], [1, 1], label="by sqrt(d_k)")
     ax.loglog(widths, 1 / widths, label="by d_k")
-    ax.set(xlabel="d_k", ylabel="variance")
+    ax.set(xlabel="width", ylabel="variance")
     return ax
 """,
         cost={"draw-tests": 1},
@@ -667,7 +668,7 @@ PROOF = Proof(
     tasks=7,
     points=20,
     right=RIGHT,
-    slips=SLIPS,
+    slips=SLIPS | slips_of("variance-growth"),
     value_examples={"predict-question": predict_example, "chance-question": chance_example},
     model_numbers={"in-words": numbers_in_words},
     builds_on={"experiment-tests": ("measured",)},

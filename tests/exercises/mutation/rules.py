@@ -141,6 +141,19 @@ def _forgotten(place: Place) -> Iterator[Replacement]:
         yield from (argument for argument in node.args if not isinstance(argument, ast.Starred))
 
 
+def _ends_of_rows(place: Place) -> Iterator[Replacement]:
+    """Take the first or the last entry of each row in place of the largest."""
+    node = place.node
+    if not isinstance(node, ast.Call) or _called(node) not in ("max", "amax"):
+        return
+    if not any(keyword.arg == "keepdims" for keyword in node.keywords):
+        return
+    inside = isinstance(node.func, ast.Attribute) and is_module(node.func.value)
+    row = ast.unparse(node.args[0] if inside else node.func.value)
+    for end in (":1", "-1:"):
+        yield ast.parse(f"({row})[..., {end}]", mode="eval").body
+
+
 def _plain_transpose(place: Place) -> Iterator[Replacement]:
     """Reverse all axes instead of swapping the last two."""
     node = place.node
@@ -259,6 +272,7 @@ RULES = (
     _numbers,
     _axes,
     _forgotten,
+    _ends_of_rows,
     _plain_transpose,
     _keywords,
     _functions,

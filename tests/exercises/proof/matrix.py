@@ -12,6 +12,7 @@ import io
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 from unittest import mock
 
@@ -114,6 +115,15 @@ class Trial:
                         x, _ = line.get_data()
                         if len(x) == len(look.expected):
                             line.set_ydata(look.answer(self.wrong))
+            for image in axes.get_images():
+                drawn = np.asarray(image.get_array())
+                for look in self.looks:
+                    if not look.label and drawn.shape == look.expected.shape:
+                        if np.allclose(drawn, look.expected):
+                            image.set_data(look.answer(self.wrong))
+                            break
+            axes.relim()
+            axes.autoscale_view()  # as if these data had been plotted
             return axes
 
         return draw
@@ -151,8 +161,16 @@ def try_out(
         skipped = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     # The code of a mistake is in attn_lib, unlike a learner's code.
     with mock.patch.object(observation, "holds_answers", return_value=False):
-        put = {home: {trial.name: trial.replacement()}}
+        # How a mistake reads its keys, or draws its numbers, is not what makes it wrong.
+        measured = recording.measured.get(trial.cell, ())
+        put = {home: {name: Wrap(with_names_of_its_own) for name in measured}}
+        put[home][trial.name] = trial.replacement()
         return run(cells, answers, put=put, without=skipped - affected)
+
+
+def with_names_of_its_own(function: FunctionType) -> FunctionType:
+    """Return the function as it is now: it calls what other names stand for at this moment."""
+    return FunctionType(function.__code__, {**function.__globals__})
 
 
 def row_of(proof: Proof, trial: Trial, recording: Recording, result: Run) -> Row:

@@ -73,6 +73,7 @@ class Recording:
     comparisons: list[Comparison]
     choices: list[Choice]
     homes: dict[str, str]  #: the answer cell that defines each name
+    measured: dict[str, set[str]]  #: by test cell, names whose results only have a property
 
 
 def record(cells: list[Any], answers: dict[str, str] | None = None, **options: Any) -> Recording:
@@ -80,17 +81,20 @@ def record(cells: list[Any], answers: dict[str, str] | None = None, **options: A
     comparisons: list[Comparison] = []
     choices: list[Choice] = []
     asked: list[Asked] = []
+    measured: dict[str, set[str]] = {}
 
     def note(cell: str, event: Event) -> None:
         if isinstance(event, Asked):
             asked.append(event)
+            if event.method == "returns":
+                measured.setdefault(cell, set()).add(event.name)
             if event.options.get("right"):
                 choices.append(_choice(cell, event))
         elif isinstance(event, Compared) and event.target is not None:
             comparisons.append(_comparison(cell, asked[-1], event))
 
     result = run(cells, answers, listener=note, **options)
-    return Recording(result, comparisons, choices, _homes(cells, answers or {}))
+    return Recording(result, comparisons, choices, _homes(cells, answers or {}), measured)
 
 
 def _choice(cell: str, asked: Asked) -> Choice:

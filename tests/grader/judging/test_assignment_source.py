@@ -65,3 +65,18 @@ def test_equal_points_are_taken_and_so_are_those_that_only_running_tells(source,
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)
 def test_every_assignment_has_equal_points(assignment):
     read_source((ROOT / f"solutions/{assignment}/{assignment}.ipynb").read_bytes())
+
+
+def test_names_are_those_of_answers_and_functions_that_are_given():
+    def cell(source, **kind):
+        nbgrader = {"grade": False, "solution": False, "locked": True, "task": False} | kind
+        nbgrader |= {"grade_id": f"cell-{abs(hash(source))}", "schema_version": 3}
+        return new_code_cell(source, metadata={"nbgrader": nbgrader})
+
+    cells = [
+        cell("%matplotlib inline\ndef lost(): pass"),
+        cell("n = 3\ndef given(x):\n    def inner(): pass\n    return x"),
+        cell("m = 4\ndef answer(): pass", solution=True, locked=False),
+    ]
+    notebook = nbformat.writes(new_notebook(cells=cells)).encode()
+    assert read_source(notebook).names == {"given", "m", "answer"}

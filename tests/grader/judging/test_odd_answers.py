@@ -56,6 +56,9 @@ ODD = {
     "an object": Opaque("ndarray"),
     "an odd drawing": Drawing("", "", "symlog", "", (CURVE, CURVE), (np.array("x"),)),
     "an empty drawing": Drawing("x", "y", "log", "log", (), ()),
+    "a drawing with odd limits": Drawing(
+        "x", "y", "log", "", (CURVE,), (), (float("nan"), -1.0, 2.0), (0.0, float("inf")) * 2, "z"
+    ),
     **{
         f"a drawing with {name}": Drawing(
             "x", "y", "log", "log", tuple(Curve(label, *points) for label in ["", *LABELS]), ()

@@ -6,9 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from attn_lib.course.checks import Checks, Line
+from attn_lib.course.checks import Checks, Image, Line
 from attn_lib.course.checks.core import STANDARD_ERRORS
 from attn_lib.course.checks.drawings import Drawing, as_drawing
+from attn_lib.course.targets.scatter import scatter_problem
 from attn_lib.estimates import variance_noise
 from tests.attn_lib.course.checks.telling import verdict
 
@@ -156,16 +157,76 @@ class TestDrawing:
 
     def test_an_image(self):
         weights = np.array([[0.25, 0.75], [0.5, 0.5]])
-        assert drawn(lambda: draw(log="", image=weights), image=weights) == "ok"
-        told = drawn(lambda: draw(log="", image=weights.T), image=weights)
+        image = Image(target="softmax", args=(np.log(weights),))
+        assert drawn(lambda: draw(log="", image=weights), image=image) == "ok"
+        told = drawn(lambda: draw(log="", image=weights.T), image=image)
         assert "f, image: entry [0, 1]: expected 0.75, got 0.5" in told
-        assert "expected an image, found none: ax.imshow(...)." in drawn(draw, image=weights)
+        assert "expected one image, found none: ax.imshow(...)." in drawn(draw, image=image)
+
+        def twice():
+            return draw(log="", image=weights).imshow(weights).axes
+
+        assert "expected one image, found 2: ax.imshow(...)." in drawn(twice, image=image)
+
+    def test_an_image_names_its_cause(self):
+        scores = np.array([[0.0, 2.0], [1.0, 1.0]])
+        image = Image(target="softmax", args=(scores,))
+        overall = np.exp(scores) / np.exp(scores).sum()
+        assert "(softmax-over-everything; see" in drawn(lambda: draw(image=overall), image=image)
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            (
+                lambda ax: ax.set_xlim(2, 16),
+                "its x axis goes from 2 to 16, what is drawn from 1 to",
+            ),
+            (lambda ax: ax.set_ylim(1e-20, 1e20), "choose limits that show it"),
+            (lambda ax: ax.axis("off"), "both axes are turned off"),
+            (lambda ax: ax.set_visible(False), "both axes are turned off"),
+            (lambda ax: ax.yaxis.set_visible(False), "its y axis is turned off"),
+            (lambda ax: ax.plot(XS, XS, label="raw"), "expected one line labelled 'raw', found 2"),
+            (lambda ax: ax.lines[0].set_visible(False), "expected a line labelled 'raw', found"),
+            (lambda ax: ax.lines[0].set_alpha(0), "expected a line labelled 'raw', found"),
+            (lambda ax: ax.lines[0].set_linewidth(0), "expected a line labelled 'raw', found"),
+            (lambda ax: ax.lines[0].set_linestyle(""), "expected a line labelled 'raw', found"),
+        ],
+    )
+    def test_what_cannot_be_seen_is_reported(self, change, told):
+        def changed():
+            ax = draw()
+            change(ax)
+            return ax
+
+        assert told in drawn(changed)
+
+    def test_points_without_a_line_can_be_seen(self):
+        def points():
+            ax = draw()
+            for line in ax.lines:
+                line.set(linestyle="", marker="o")
+            return ax
+
+        assert drawn(points) == "ok"
+
+    def test_each_point_of_a_positive_line_has_its_own_tolerance(self):
+        told = drawn(lambda: draw(scaled=(1, 1.0002, 1), raw=XS))
+        assert "line 'scaled', y: entry [1]: expected 1, got 1.0002" in told
+        wide = np.array([1.0, 1e6])
+        args = [(x,) for x in wide.tolist()]
+        line = {"raw": Line(wide, target="score_variance", args=args)}
+        right = lambda: draw(raw=wide, scaled=wide, xs=wide)  # noqa: E731
+        assert drawn(right, lines=line) == "ok"
+        told = drawn(lambda: draw(raw=wide + 1e-3, scaled=wide, xs=wide), lines=line)
+        assert "entry [0]: expected 1, got 1.001" in told
 
     def test_required_words_in_labels(self):
         words = {"x": "d_k", "y": "Variance"}
         assert drawn(draw, labelled=words) == "ok"
         assert drawn(lambda: draw(labels=("width D_K", "its variance")), labelled=words) == "ok"
         told = drawn(lambda: draw(labels=("variance", "d_k")), labelled=words)
+        assert "the labels of its two axes are swapped: 'd_k' belongs to the x axis." in told
+        told = drawn(lambda: draw(labels=("variance", "variance")), labelled=words)
         assert "expected 'd_k' in the label of the x axis, got 'variance'" in told
         told = drawn(lambda: draw(labels=("", "variance")), labelled=words)
         assert "its x axis has no label: ax.set_xlabel('d_k')." in told
@@ -204,6 +265,60 @@ def test_a_drawing_is_data():
     assert [curve.label for curve in drawing.curves] == ["raw", "scaled"]
     np.testing.assert_array_equal(drawing.curves[0].y, XS)
     np.testing.assert_array_equal(drawing.images[0], np.eye(2))
+
+
+class TestReturns:
+    """A property of what a function returns."""
+
+    @staticmethod
+    def told(function) -> str:
+        def problem(numbers):
+            return "" if numbers[0] < numbers[1] else f"it falls from {numbers[0]:g}."
+
+        return verdict("returns", function, 3, shape=(2,), problem=problem)
+
+    def test_a_property_holds_or_is_reported(self):
+        assert self.told(lambda n: [1, n]) == "ok"
+        assert self.told(lambda n: np.array([7, n])).endswith("f: it falls from 7.")
+
+    @pytest.mark.parametrize(
+        ("function", "told"),
+        [
+            (lambda n: [1.0], "expected 2 numbers, got 1."),
+            (lambda n: None, "expected 2 numbers, got None."),
+            (lambda n: [1.0, np.nan], "expected finite numbers, got nan"),
+            (lambda n: 1 / 0, "it raised ZeroDivisionError"),
+        ],
+    )
+    def test_other_results_do_not_reach_the_property(self, function, told):
+        assert told in self.told(function)
+
+
+class TestScatter:
+    """Right experiments pass; the bound is for one false alarm in a billion."""
+
+    SEEDS = 400
+
+    def estimates(self, d_k, n, scores_of):
+        draws = (np.random.default_rng(seed) for seed in range(self.SEEDS))
+        return np.array([np.var(scores_of(rng, n, d_k)) for rng in draws])
+
+    def test_a_right_experiment_passes(self):
+        def scores(rng, n, d_k):
+            return (rng.normal(size=(n, d_k)) * rng.normal(size=(n, d_k))).sum(axis=1)
+
+        for d_k, n in ((1, 10), (2, 2), (7, 5)):
+            given = self.estimates(d_k, n, scores)
+            assert scatter_problem(given, d_k, 1.0, n) == ""
+            assert scatter_problem(given / 9, d_k, 3.0, n) == ""
+            assert scatter_problem(given, d_k, 3.0, n) != ""
+
+    def test_a_share_is_told_where_it_is_furthest_off(self):
+        def half(rng, n, d_k):
+            return (rng.normal(size=(n // 2, d_k)) * rng.normal(size=(n // 2, d_k))).sum(axis=1)
+
+        told = scatter_problem(self.estimates(2, 2, half), 2, 1.0, 2)
+        assert told == "100 % of 400 estimates are at most 0; in right experiments 0 % are."
 
 
 BORROWED = {

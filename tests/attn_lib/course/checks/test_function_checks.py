@@ -98,12 +98,37 @@ class TestCall:
         q, k = (np.linspace(0.1, 2, n).reshape(-1, 2).astype(np.float16) for n in (6, 10))
 
         def slightly_off(q, k):
-            return (q @ k.T) * np.float16(1.004)
+            return (q @ k.T) * np.float16(1.001)
 
         assert report_of_call(slightly_off, q, k) == "ok"
         assert report_of_call(lambda q, k: np.zeros((3, 5)), q, k) != "ok"
         told = report_of_call(slightly_off, *(a.astype(np.float32) for a in (q, k)))
         assert "expected" in told
+        assert "expected" in report_of_call(lambda q, k: (q @ k.T).round(1), q, k)
+
+    def test_whole_numbers_are_exact_but_for_float32(self):
+        q, k = np.array([[3, 1], [700, 2]]), np.array([[5, 7], [1000, 3], [4, 0]])
+        assert report_of_call(lambda q, k: np.float32(q @ k.T), q, k) == "ok"
+        assert "expected 22, got 22.001" in report_of_call(lambda q, k: q @ k.T + 1e-3, q, k)
+        told = report_of_call(lambda q, k: (q @ k.T) // 10 * 10, q * 10 + 1, k)
+        assert "entry [0, 0]: expected 232, got 230" in told
+
+    def test_within_is_the_room_of_numbers_near_0(self):
+        given = {"expected": np.array([0.0, 2000.0]), "target": None}
+        assert "entry [0]" in verdict("call", lambda: [1e-3, 2000.1], **given, within=1e-4)
+        assert verdict("call", lambda: [1e-3, 2000.1], **given, within=1e-2) == "ok"
+        assert "entry [1]" in verdict("call", lambda: [0.0, 2000.3], **given, within=1e-2)
+
+    def test_zeros_that_have_to_be_exact(self):
+        scores, mask = np.array([[1.0, 5.0, 2.0]]), np.array([[True, False, True]])
+
+        def nearly(scores, mask):
+            return [[0.268941, 1e-9, 0.731059]]
+
+        asked = {"target": "masked_softmax"}
+        assert verdict("call", nearly, scores, mask, **asked) == "ok"
+        told = verdict("call", nearly, scores, mask, **asked, zeros=True)
+        assert "entry [0, 1]: expected exactly 0, got 1e-09 (1 of 1 such entries)." in told
 
     def test_too_few_digits_are_named(self):
         told = report_of_call(lambda q, k: (q @ k.T).astype(np.float16), Q * 1.23, K)
