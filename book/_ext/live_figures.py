@@ -1,8 +1,9 @@
-"""Give each page the scripts of its live figures, and no other page any of them.
+"""Give each page the scripts and styles of its live figures, and no other page any of them.
 
 `attn_lib.figures.live` marks a figure with its name. Its script stands in book/assets/live/ beside
-those that all live figures share. The weights of the trained model are written when the book is
-built, from the same file that `attn_lib.model.trained_model` reads.
+those that all live figures share, and so do the styles that no other figure needs. The weights of
+the trained model are written when the book is built, from the same file that
+`attn_lib.model.trained_model` reads.
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ def _add_scripts(
             )
             continue
         app.add_js_file(f"live/{name}.js", loading_method="defer")
+        if (SCRIPTS / f"{name}.css").is_file():
+            app.add_css_file(f"live/{name}.css")
 
 
 def _write_weights(app: Sphinx, exception: Exception | None) -> None:

@@ -41,6 +41,12 @@ const live = (() => {
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   }
 
+  // A measured number with its standard error, both to the first digit of the error, like Estimate.
+  function measured(value, error) {
+    const digits = error > 0 ? Math.max(0, -Math.floor(Math.log10(error))) : 2;
+    return `${number(value, digits)} ± ${number(error, digits)}`;
+  }
+
   // A point of a drawing that mouse, finger and arrow keys move. `at` returns [x, y] in the
   // drawing's units, `move` takes them; `toPoint` turns pixels of the drawing into units.
   // With `ends`, [smallest, largest] y, it moves only up and down and all keys of a slider work.
@@ -144,6 +150,7 @@ const live = (() => {
     root.append(region);
     let timer = null;
     return (text) => {
+      if (!root.isConnected) return; // it is still being built: nobody has done anything
       clearTimeout(timer);
       timer = setTimeout(() => { region.textContent = text; }, SETTLED);
     };
@@ -197,7 +204,7 @@ const live = (() => {
   }
 
   return {
-    el, svg, change, newId, number, handle, numberField, slider, choice, button, toggle, announcer,
-    load, figure, modelFigure,
+    el, svg, change, newId, number, measured, handle, numberField, slider, choice, button, toggle,
+    announcer, load, figure, modelFigure,
   };
 })();

@@ -258,3 +258,14 @@ def draw(width):
 def test_a_live_figure_that_cannot_be_is_refused(name, given, error, message):
     with pytest.raises(error, match=message):
         live(name, draw, given)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((BOOK / "assets").glob("*.css")), ids=lambda path: path.stem
+)
+def test_every_block_of_a_style_sheet_is_closed(path):
+    """A block left open makes the rules after it apply to nothing, and no browser complains."""
+    text = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
+    for block in re.split(r"^}$", text, flags=re.MULTILINE)[:-1]:
+        assert block.count("{") == block.count("}") + 1, block
+    assert text.count("{") == text.count("}")

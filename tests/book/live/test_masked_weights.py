@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attn_lib import causal_mask, combine_masks, padding_mask, sliding_window_mask
-from attn_lib.figures.chapters.masked_weights import way_to_mask
+from attn_lib.figures.ways_to_mask import way_to_mask
 
 PAGE = "masking"
 

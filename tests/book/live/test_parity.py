@@ -16,7 +16,9 @@ from attn_lib import masks
 from attn_lib.complexity import cache_bytes, crossover, layer_flops, weights_bytes
 from attn_lib.course.effects import PLACES
 from attn_lib.course.mistakes import catalogue
-from attn_lib.figures.chapters.masked_weights import WAYS, way_to_mask
+from attn_lib.estimates import Estimate
+from attn_lib.experiments import Entries, score_moments
+from attn_lib.figures.ways_to_mask import WAYS, way_to_mask
 from attn_lib.model import (
     RIGHT,
     answer_logits,
@@ -37,6 +39,8 @@ from tests.book.live.script import Script
 N_CASES = 1000
 SAME = 1e-6
 SAME_PROBABILITY = 1e-5
+#: A statistic of a right program is so many standard errors off once in 8 million times.
+BOUND = 5.3
 WIDTHS = (1, 2, 3, 7, 16, 64, 256, 1024)
 
 ATTENTION = """({q, k, v, mask = null, scale = null, softcap = null}) => {
@@ -134,6 +138,33 @@ def test_streaming(script, block):
         arguments = {name: value for name, value in case.items() if name != "block"}
         expected = attn_lib.scaled_dot_product_attention(**arguments, method="streaming")
         assert difference(found, expected, sizes_of(case)[-1]) < SAME
+
+
+def test_right_and_wrong_ways_to_stream(script):
+    rng = np.random.default_rng(8)
+    catalogued = {mistake.id: mistake.wrong for mistake in catalogue("streaming_attention")}
+    ways = script.page.evaluate("Object.keys(attn.STREAMING)")
+    wrong = [catalogued[way] for way in ways[1:]]
+    assert len(wrong) == 3
+    cases = []
+    for _ in range(N_CASES):
+        n_k, d_v, block = (int(n) for n in rng.integers(1, [9, 4, 5]))
+        scores = rng.normal(size=n_k) * 10 ** rng.uniform(-1, 2)
+        cases.append({"scores": scores, "v": rng.normal(size=(n_k, d_v)), "block": block})
+    source = """({scores, v, block}) => Object.values(attn.STREAMING).map((kept) => {
+      const { total, mixture } = [...attn.streamRow(scores, v, block, kept)].at(-1);
+      return mixture.map((entry) => entry / total);
+    })"""
+    apart = np.zeros(len(ways))
+    for case, found in zip(cases, script.call(source, cases), strict=True):
+        arguments = np.ones((1, 1)), case["scores"][:, None], case["v"]
+        right = attn_lib.scaled_dot_product_attention(*arguments)[0]
+        expected = [right, *(stream(*arguments, case["block"])[0] for stream in wrong)]
+        for i, one in enumerate(np.split(found, len(ways))):
+            assert difference(one, expected[i], np.abs([expected[i], case["v"][0]]).max()) < SAME
+            apart[i] += difference(one, right) > 0.01
+    assert apart[0] == 0
+    assert (apart[1:] > 100).all()
 
 
 def score_cases(number):
@@ -453,6 +484,103 @@ def test_the_generator_is_numpys(script):
     found = script.call(source, [{"seed": str(seed)} for seed in seeds])
     expected = [np.random.default_rng(seed).random(3) for seed in seeds]
     np.testing.assert_array_equal(found, expected)
+
+
+def test_the_fast_generator_is_numpys(script):
+    rng = np.random.default_rng(5)
+    seeds = [0, 1, 2**31, 2**32 - 1, *(int(s) for s in rng.integers(2**32, size=96))]
+    source = """({seed}) => {
+      const [one, other] = [randomState(seed), randomState(seed)];
+      const many = (draw) => Array.from({length: 1300}, draw);
+      return [many(one.uniform), many(other.normal)];
+    }"""
+    found = script.call(source, [{"seed": seed} for seed in seeds])
+    for seed, numbers in zip(seeds, found, strict=True):
+        uniform, normal = numbers.reshape(2, -1)
+        np.testing.assert_array_equal(uniform, np.random.RandomState(seed).random_sample(1300))
+        expected = np.random.RandomState(seed).standard_normal(1300)
+        np.testing.assert_allclose(normal, expected, rtol=1e-12)
+
+
+def test_fast_normal_numbers_have_the_moments_and_tails_of_theory(script):
+    n = 1_000_000
+    source = """({n, ends}) => {
+      const { normal } = randomState(20261129);
+      const powers = [0, 0, 0, 0];
+      const beyond = ends.map(() => 0);
+      let before = 0, neighbours = 0;
+      for (let i = 0; i < n; i++) {
+        const x = normal();
+        powers.forEach((_, p) => { powers[p] += x ** (p + 1) / n; });
+        ends.forEach((end, e) => { beyond[e] += Math.abs(x) > end; });
+        neighbours += before * x / n;
+        before = x;
+      }
+      return [...powers, neighbours, ...beyond];
+    }"""
+    ends = [1, 2, 3, 4]
+    (found,) = script.call(source, [{"n": n, "ends": ends}])
+    # E[x²] = 1, E[x⁴] = 3, E[x⁶] = 15, E[x⁸] = 105; x⁴ has the variance 105 - 9.
+    moments = np.array([0, 1, 0, 3, 0])
+    errors = np.sqrt(np.array([1, 2, 15, 96, 1]) / n)
+    assert (np.abs(found[:5] - moments) < BOUND * errors).all()
+    tails = np.array([math.erfc(end / math.sqrt(2)) for end in ends])
+    assert (np.abs(found[5:] - n * tails) < BOUND * np.sqrt(n * tails * (1 - tails))).all()
+
+
+def odd_entries(number):
+    rng = np.random.default_rng(6)
+    for i in range(number):
+        mean, variance = rng.normal() * 10 ** rng.uniform(-2, 2), 10 ** rng.uniform(-2, 2)
+        edges = [0.0, 1.0, float(rng.uniform())]
+        yield Entries(mean, variance, edges[i % 3], [-1.0, *edges][i % 4])
+
+
+def test_the_theory_of_scores(script):
+    cases, expected = [], []
+    for i, entries in enumerate(odd_entries(N_CASES)):
+        d_k = WIDTHS[i % len(WIDTHS)]
+        cases.append({"dK": d_k, "entries": entries._asdict()})
+        expected.append(score_moments(d_k, entries))
+    source = "({dK, entries}) => attn.scoreMoments(dK, entries)"
+    for found, right in zip(script.call(source, cases), expected, strict=True):
+        np.testing.assert_allclose(found, right, rtol=SAME, atol=1e-9)
+
+
+def test_scores_are_drawn_as_defined(script):
+    """From NumPy's numbers of the same seed, with the covariances that Entries states."""
+    cases, expected = [], []
+    for i, entries in enumerate(odd_entries(N_CASES)):
+        d_k = WIDTHS[i % len(WIDTHS)]
+        cases.append({"dK": d_k, "seed": i, "entries": entries._asdict()})
+        mean, variance, correlation, agreement = entries
+        z = np.random.RandomState(i).standard_normal((d_k + 1, 2))
+        u, v = np.sqrt(correlation) * z[:1].T + np.sqrt(1 - correlation) * z[1:].T
+        q = mean + np.sqrt(variance) * u
+        k = mean + np.sqrt(variance) * (agreement * u + np.sqrt(1 - agreement**2) * v)
+        plain = np.random.RandomState(i).standard_normal((d_k, 2)).prod(axis=-1).sum()
+        size = np.abs(q) @ np.abs(k) + d_k
+        expected.append((q @ k / size, plain / size, size))
+    source = """({dK, seed, entries}) => [
+      attn.drawRelatedScore(randomState(seed).normal, dK, entries),
+      attn.drawScore(randomState(seed).normal, dK)]"""
+    for found, (related, plain, size) in zip(script.call(source, cases), expected, strict=True):
+        assert difference(found / size, [related, plain]) < SAME
+
+
+def test_means_and_variances_are_estimated_as_by_the_library(script):
+    rng = np.random.default_rng(7)
+    samples = [
+        rng.normal(loc=10 ** rng.uniform(-3, 3), size=rng.integers(2, 40))
+        * 10 ** rng.uniform(-3, 4)
+        for _ in range(N_CASES)
+    ]
+    found = script.call("({sample}) => attn.estimates(sample)", [{"sample": s} for s in samples])
+    for numbers, sample in zip(found, samples, strict=True):
+        mean, variance = Estimate.of_mean(sample), Estimate.of_variance(sample)
+        largest = np.abs(sample).max()
+        assert difference(numbers[:2], mean, largest) < SAME
+        assert difference(numbers[2:], variance, largest**2) < SAME
 
 
 @pytest.mark.parametrize(

@@ -458,6 +458,20 @@ SLIPS = {
         "claimed_by = max(claims, key=lambda letter: abs(claims[letter][row, column] - fine))",
         "is not right.",
     ),
+    "values not transposed, and on from there": Slip(
+        "by-hand",
+        'grad_w = grad_o @ V\ngrad_s = W * (grad_w - (W * grad_w).sum(axis=1, keepdims=True))',
+        adds=True,
+        cost={"by-hand-tests": 1},
+        told='grad_s: it follows from your own grad_w, so it counts.',
+    ),
+    "ones, and on from there": Slip(
+        "by-hand",
+        'grad_w = np.ones((2, 2))\ngrad_s = np.zeros((2, 2))',
+        adds=True,
+        cost={"by-hand-tests": 2},
+        told='It follows from your own grad_w: put that right first.',
+    ),
 }
 
 
@@ -499,7 +513,8 @@ PROOF = Proof(
     model_numbers={"in-words": numbers_in_words},
     builds_on={"layer-tests": ("heads",), "head-tests": ("heads",)},
     unseen={
-        f"layer-tests/{mistake}": "the softmax is given, and no scores are large"
+        f"{cell}-tests/{mistake}": "the softmax is given, and no scores are large"
+        for cell in ("layer", "gradients")
         for mistake in ("softmax-that-overflows", "softmax-shifted-by-overall-maximum")
     },
 )
