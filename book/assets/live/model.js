@@ -13,6 +13,15 @@ const model = (() => {
     });
   }
 
+  // Parameters never change, so the columns of each are taken once.
+  const columnsOf = new WeakMap();
+
+  function project(rows, matrix) { // (n, d), (d, m) -> (n, m)
+    if (!columnsOf.has(matrix)) columnsOf.set(matrix, attn.columns(matrix));
+    const columns = columnsOf.get(matrix);
+    return rows.map((row) => columns.map((column) => attn.dot(row, column)));
+  }
+
   const add = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
 
   // (n, n_heads · d_k) -> n_heads matrices (n, d_k)
@@ -37,7 +46,7 @@ const model = (() => {
       const layer = `layer${number}`;
       const normed = layerNorm(stream, p[`${layer}.gain`], p[`${layer}.bias`]);
       const [q, k, v] = ["q", "k", "v"].map((name) =>
-        split(attn.multiply(normed, p[`${layer}.w_${name}`]), config.n_heads, config.d_k));
+        split(project(normed, p[`${layer}.w_${name}`]), config.n_heads, config.d_k));
       const heads = q.map((query, head) => {
         const earlier = past ? past[layer].heads[head] : { k: [], v: [] };
         const key = [...earlier.k, ...k[head]]; // (n_k, d_k)
@@ -48,12 +57,12 @@ const model = (() => {
       });
       const merged = ids.map((_, i) => heads.flatMap((head, h) =>
         without.has(`${layer}.${h + 1}`) ? head.output[i].map(() => 0) : head.output[i]));
-      const added = attn.multiply(merged, p[`${layer}.w_o`]); // (n, d_model)
+      const added = project(merged, p[`${layer}.w_o`]); // (n, d_model)
       trace[layer] = { stream, normed, heads, merged, added };
       stream = add(stream, added);
     }
     const normed = layerNorm(stream, p["final.gain"], p["final.bias"]);
-    const logits = attn.multiply(normed, p.unembedding); // (n, n_words)
+    const logits = project(normed, p.unembedding); // (n, n_words)
     return { ...trace, final: { stream, normed }, logits };
   }
 
