@@ -144,15 +144,16 @@ class OwnSteps:
     def _is_from_own_numbers(
         self, name: str, own: NDArray[Any], question: Question, target: str | None
     ) -> bool:
+        if not own.any():  # zeros come of themselves
+            return False
         right = question.expected
         differs = own.size == 1 or np.ptp(own) > 0  # else one number has been put everywhere
         some = (np.abs(own - right) <= question.tolerance[1]) & (right != 0)
         if differs and (some.any() or np.all(np.abs(own - right) <= NEAR * np.abs(right))):
             return True
         return any(
-            not difference(own, wrong, question.tolerance)
+            same_numbers(own, wrong, half_a_digit(question.tolerance))
             for wrong in self._known(name, question, target)
-            if wrong.shape == own.shape and not np.all(wrong == 0)
         )
 
     def _known(

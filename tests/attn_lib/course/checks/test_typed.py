@@ -96,6 +96,14 @@ class TestWhatCounts:
         check.value("second", expected=[0.0, 6.0], decimals=3, after={"first": lambda x: 2 * x})
         assert "so it counts" not in report_of(check)
 
+    def test_zero_is_no_small_number(self):
+        """The mean of many products rounds to 0, and still 0 is a guess."""
+        check = Checks({"variance": 0.0, "sd": 0.0})
+        check.part("both", points=1)
+        check.value("variance", target="score_variance", args=(101, 0.5, 0.25), decimals=2)
+        check.value("sd", expected=3.55, decimals=2, after={"variance": lambda x: x**0.5})
+        assert "so it counts" not in report_of(check)
+
 
 class TestLetters:
     def choose(self, side, total):
