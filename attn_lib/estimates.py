@@ -54,6 +54,36 @@ class Estimate(NamedTuple):
         return cls(float(draws.mean()), float(draws.std(ddof=1)) / math.sqrt(len(draws)))
 
     @classmethod
+    def of_variance(cls, sample: ArrayLike) -> Estimate:
+        """Estimate the variance of the distribution of `sample`.
+
+        The standard error is measured too, from the scatter of the squared deviations, whose
+        average is the variance.
+
+        Parameters
+        ----------
+        sample : array_like, shape (n,)
+            Independent draws, at least two.
+
+        Returns
+        -------
+        Estimate
+
+        Raises
+        ------
+        ValueError
+            If `sample` is not one row of at least two numbers.
+
+        Examples
+        --------
+        >>> Estimate.of_variance([1.0, 2.0, 3.0]).value
+        1.0
+        """
+        draws = _draws(sample)
+        n = len(draws)
+        return cls.of_mean((draws - draws.mean()) ** 2 * (n / (n - 1)))
+
+    @classmethod
     def of_median(cls, sample: ArrayLike) -> Estimate:
         r"""Estimate the median of the distribution of `sample`.
 

@@ -9,7 +9,7 @@ reproduced. `attn_lib.estimates` gives the measured numbers standard errors.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -22,12 +22,33 @@ from attn_lib.softmax import softmax, softmax_backward, softmax_jacobian_norm
 Distribution = Literal["normal", "uniform", "q=k"]
 Seed = np.random.Generator | int
 
+
+class Entries(NamedTuple):
+    """Normal entries of queries and keys, and how far they are from what the derivation assumes.
+
+    Parameters
+    ----------
+    mean, variance : float
+        Of every entry; the variance is not negative.
+    correlation : float
+        Between any two entries of one vector, from 0 to 1.
+    agreement : float
+        Correlation of an entry of the query with that entry of the key, from −1 to 1. At 1 every
+        key equals its query.
+    """
+
+    mean: float = 0.0
+    variance: float = 1.0
+    correlation: float = 0.0
+    agreement: float = 0.0
+
+
 #: Random numbers drawn at a time: 4 MB of float64, so that no experiment fills the memory.
 _CHUNK = 500_000
 
 
 def score_samples(
-    d_k: int, n: int, rng: Seed, distribution: Distribution = "normal"
+    d_k: int, n: int, rng: Seed, distribution: Distribution | Entries = "normal"
 ) -> NDArray[np.float64]:
     """Return the dot products of `n` independent pairs of a query and a key.
 
@@ -38,10 +59,10 @@ def score_samples(
     n : int
         Number of pairs, at least 1.
     rng : numpy.random.Generator or int
-    distribution : {"normal", "uniform", "q=k"}
+    distribution : {"normal", "uniform", "q=k"} or Entries
         Distribution of the entries: normal with mean 0 and variance 1; uniform between 0 and
-        1, so that their mean is not 0; or normal with every key equal to its query, so that
-        the two are not independent.
+        1, so that their mean is not 0; normal with every key equal to its query, so that
+        the two are not independent; or normal as given.
 
     Returns
     -------
@@ -57,24 +78,72 @@ def score_samples(
     --------
     >>> score_samples(64, n=10_000, rng=0).std().round(1)
     np.float64(8.0)
+    >>> score_samples(64, n=10_000, rng=0, distribution=Entries(mean=0.5)).mean().round()
+    np.float64(16.0)
     """
     d_k, n, rng = (
         read_positive_size(d_k, "d_k"),
         read_positive_size(n, "n"),
         np.random.default_rng(rng),
     )
-    if distribution not in ("normal", "uniform", "q=k"):
+    if not isinstance(distribution, Entries) and distribution not in ("normal", "uniform", "q=k"):
         raise ValueError(
-            'score_samples: expected distribution "normal", "uniform" or "q=k", '
+            'score_samples: expected distribution "normal", "uniform", "q=k" or Entries, '
             f"got {distribution!r}."
         )
-    draw = rng.random if distribution == "uniform" else rng.standard_normal
     scores = []
     for rows in _chunks(n, d_k):
-        q = draw((rows, d_k))
-        k = q if distribution == "q=k" else draw((rows, d_k))
+        if isinstance(distribution, Entries):
+            q, k = _normal_pairs(rows, d_k, rng, distribution)
+        else:
+            draw = rng.random if distribution == "uniform" else rng.standard_normal
+            q = draw((rows, d_k))
+            k = q if distribution == "q=k" else draw((rows, d_k))
         scores.append(np.einsum("nd,nd->n", q, k))
     return np.concatenate(scores)
+
+
+def score_moments(d_k: int, entries: Entries | None = None) -> tuple[float, float]:
+    r"""Return the mean and the variance of a score in theory.
+
+    Write :math:`\mu`, :math:`\sigma^2`, :math:`\rho` and :math:`r` for mean, variance, correlation
+    and agreement, and :math:`\rho_{cc'}` for 1 if c' = c and :math:`\rho` otherwise. Entries c and
+    c' of one vector have the covariance :math:`\sigma^2 \rho_{cc'}`, an entry c of the query and an
+    entry c' of the key :math:`r \sigma^2 \rho_{cc'}`. So the mean of a score is
+    :math:`d_k (\mu^2 + r \sigma^2)`. Two products of such normal numbers have the covariance
+    :math:`\sigma^4 (1 + r^2) \rho_{cc'}^2 + 2 \mu^2 \sigma^2 (1 + r) \rho_{cc'}` (Isserlis 1918),
+    and the variance of a score is its sum over all c and c'.
+
+    Parameters
+    ----------
+    d_k : int
+        Width of a query and a key, at least 1.
+    entries : Entries, optional
+        Default: as the derivation assumes, with mean 0, variance 1 and no correlations.
+
+    Returns
+    -------
+    mean, variance : float
+        Of a raw score.
+
+    Raises
+    ------
+    ValueError
+        If `d_k` is not a whole number of at least 1, or there are no such entries.
+
+    Examples
+    --------
+    >>> score_moments(64)
+    (0.0, 64.0)
+    >>> score_moments(64, Entries(agreement=1.0))  # every key equals its query
+    (64.0, 128.0)
+    """
+    d_k = read_positive_size(d_k, "d_k")
+    mean, variance, correlation, agreement = _read_entries(entries or Entries())
+    pairs = d_k * (d_k - 1)
+    squares = variance**2 * (1 + agreement**2) * (d_k + pairs * correlation**2)
+    shifts = 2 * mean**2 * variance * (1 + agreement) * (d_k + pairs * correlation)
+    return float(d_k * (mean**2 + agreement * variance)), float(squares + shifts)
 
 
 def score_variance(
@@ -114,8 +183,7 @@ def score_variance(
     >>> print(score_variance(64, n=10_000, rng=0))
     1.00 ± 0.01
     """
-    scores = score_samples(d_k, n, rng, distribution) * _scale(scale, d_k)
-    return Estimate.of_mean((scores - scores.mean()) ** 2 * (n / max(n - 1, 1)))
+    return Estimate.of_variance(score_samples(d_k, n, rng, distribution) * _scale(scale, d_k))
 
 
 def weight_rows(
@@ -380,6 +448,32 @@ def _score_rows(
     for rows in _chunks(n_rows, n_k):
         q_norm = np.sqrt(rng.chisquare(d_k, rows))
         yield q_norm, q_norm[:, None] * rng.standard_normal((rows, n_k))
+
+
+def _normal_pairs(
+    rows: int, d_k: int, rng: np.random.Generator, entries: Entries
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return queries and keys with entries as given, (rows, d_k) each."""
+    mean, variance, correlation, agreement = _read_entries(entries)
+    own, shared = np.sqrt(1 - correlation), np.sqrt(correlation)
+    q, other = (
+        own * rng.standard_normal((rows, d_k)) + shared * rng.standard_normal((rows, 1))
+        for _ in range(2)
+    )
+    k = agreement * q + np.sqrt(1 - agreement**2) * other
+    sd = np.sqrt(variance)
+    return mean + sd * q, mean + sd * k
+
+
+def _read_entries(entries: Entries) -> Entries:
+    if not (
+        entries.variance >= 0 and 0 <= entries.correlation <= 1 and -1 <= entries.agreement <= 1
+    ):
+        raise ValueError(
+            "entries: expected a variance of at least 0, a correlation from 0 to 1 and an "
+            f"agreement from -1 to 1, got {entries}."
+        )
+    return entries
 
 
 def _scale(scale: float | None, d_k: int) -> float:

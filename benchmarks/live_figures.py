@@ -31,7 +31,7 @@ RESULTS = Path(__file__).with_name("LIVE_FIGURES.md")
 INTERACTIONS = 200
 MARK = 'class="attn-live"'
 #: The scripts that figures share, and the weights of the trained model.
-SHARED = ("mathematics", "kit", "generator", "model")
+SHARED = ("mathematics", "kit", "generator", "model", "model-view")
 WEIGHTS = "trained-model"
 
 #: Uses the controls of a figure in turn and returns how many milliseconds each answer took.

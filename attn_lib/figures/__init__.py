@@ -50,6 +50,7 @@ from attn_lib.figures.chapters.softmax_saturation import (
     training_curves,
 )
 from attn_lib.figures.chapters.streaming import causal_blocks, streaming_softmax
+from attn_lib.figures.chapters.trained_model import cached_step, changed_model, head_row
 from attn_lib.figures.chapters.trials import mask_losses, recall_in_training
 from attn_lib.figures.chapters.variance_growth import (
     failed_assumptions,
@@ -62,13 +63,16 @@ from attn_lib.figures.chapters.variance_growth import (
 )
 
 __all__ = [
+    "cached_step",
     "causal_blocks",
+    "changed_model",
     "difference_errors",
     "failed_assumptions",
     "flops_by_part",
     "four_steps",
     "future_change",
     "gradient_flow",
+    "head_row",
     "head_split",
     "heads_at_fixed_width",
     "jacobian_histogram",

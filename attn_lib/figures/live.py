@@ -41,8 +41,10 @@ class LiveFigure(Explorer):
     def static_html(self) -> str:
         """Return the drawing of the start, with what the script needs to go on from there."""
         still = self._still
+        choices = {name: slider.values for name, slider in self.sliders.items()}
+        given = self.start | {"choices": choices}
         # An unescaped "<" could end the script element; JSON decodes the escape to the same.
-        start = json.dumps(self.start, ensure_ascii=False, default=_plain).replace("<", "\\u003c")
+        start = json.dumps(given, ensure_ascii=False, default=_plain).replace("<", "\\u003c")
         return (
             f'<figure class="attn-live" id="live-figure-{next(_ids)}" data-live="{self.name}">'
             f'<div class="attn-live-still">{still.img("attn-live-frame")}'
@@ -61,7 +63,7 @@ class LiveFigure(Explorer):
 
 
 def live(
-    name: str, draw: Draw, given: dict[str, Any] | None = None, **sliders: Slider
+    name: str, draw: Draw, given: dict[str, Any] | None = None, /, **sliders: Slider
 ) -> LiveFigure:
     """Return a figure that computes with the reader's own numbers.
 
@@ -75,7 +77,7 @@ def live(
         Arguments of `draw` that have no slider: numbers, strings, arrays, lists, dictionaries.
     **sliders : Slider
         The values of each other argument of `draw`, for Jupyter. The still picture shows their
-        start. The script gets these values and what is given.
+        start. The script gets what is given, each slider's start, and all values as `choices`.
 
     Returns
     -------

@@ -1,8 +1,9 @@
-"""Give each page the scripts of its live figures, and no other page any of them.
+"""Give each page the scripts and styles of its live figures, and no other page any of them.
 
 `attn_lib.figures.live` marks a figure with its name. Its script stands in book/assets/live/ beside
-those that all live figures share. The weights of the trained model are written when the book is
-built, from the same file that `attn_lib.model.trained_model` reads.
+those that all live figures share, and so do the styles that no other figure needs. The weights of
+the trained model are written when the book is built, from the same file that
+`attn_lib.model.trained_model` reads.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "assets" / "live"
 #: The scripts that every live figure needs.
 SHARED = ("mathematics", "kit")
 WEIGHTS = "trained-model"
+#: The kinds of words that figures of the model tell apart, by their names in `language`.
+KINDS = (
+    *("NAMES", "DRINKS", "SINGULAR_NOUNS", "PLURAL_NOUNS"),
+    *("SINGULAR_VERBS", "PLURAL_VERBS", "PREPOSITIONS"),
+)
 
 
 def scripts_of(body: str) -> list[str]:
@@ -49,13 +55,16 @@ def scripts_of(body: str) -> list[str]:
     return predictions + ([*SHARED, *figures] if figures else [])
 
 
-def weights_script(model: Transformer, words: tuple[str, ...]) -> str:
+def weights_script(model: Transformer) -> str:
     """Return the script that defines the trained model's weights, as model.js reads them."""
+    from attn_lib.model import WORDS, language
+
     shapes = [[name, *array.shape, 0][:3] for name, array in model.parameters.items()]
     numbers = np.concatenate([array.ravel() for array in model.parameters.values()])
     contents: dict[str, Any] = {
         "config": model.config._asdict(),
-        "words": words,
+        "words": WORDS,
+        "kinds": {kind.lower(): getattr(language, kind) for kind in KINDS},
         "shapes": shapes,
         "base64": base64.b64encode(numbers.astype("<f4").tobytes()).decode(),
     }
@@ -80,15 +89,17 @@ def _add_scripts(
             )
             continue
         app.add_js_file(f"live/{name}.js", loading_method="defer")
+        if (SCRIPTS / f"{name}.css").is_file():
+            app.add_css_file(f"live/{name}.css")
 
 
 def _write_weights(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
-    from attn_lib.model import WORDS, trained_model
+    from attn_lib.model import trained_model
 
     path = Path(app.outdir) / "_static" / "live" / f"{WEIGHTS}.js"
-    path.write_text(weights_script(trained_model(), WORDS), encoding="utf-8")
+    path.write_text(weights_script(trained_model()), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -8,12 +8,14 @@ import pytest
 from attn_lib import experiments, softmax
 from attn_lib.estimates import Estimate, rejected_share, score_matrix_noise, variance_noise
 from attn_lib.experiments import (
+    Entries,
     cross_entropy_gradient_norms,
     jacobian_norms,
     largest_scores,
     largest_weights,
     overflows,
     query_gradient_norms,
+    score_moments,
     score_samples,
     score_variance,
 )
@@ -63,6 +65,8 @@ def test_an_estimate_needs_at_least_two_numbers():
             Estimate.of_mean(sample)
         with pytest.raises(ValueError, match="at least two numbers, got shape"):
             Estimate.of_median(sample)
+        with pytest.raises(ValueError, match="at least two numbers, got shape"):
+            Estimate.of_variance(sample)
 
 
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "q=k"])
@@ -124,6 +128,49 @@ def test_scores_when_the_assumptions_fail(distribution, mean, sd):
     assert abs(scaled.mean() - mean) <= BOUND * sd / math.sqrt(n)
     # The relative error of a standard deviation is half that of the variance.
     assert scaled.std() == pytest.approx(sd, rel=BOUND * variance_noise(64, n) / 2)
+
+
+ODD_ENTRIES = [
+    Entries(),
+    Entries(mean=0.5),
+    Entries(variance=3.0),
+    Entries(correlation=0.3),
+    Entries(agreement=-0.6),
+    Entries(agreement=1.0),
+    Entries(mean=-0.7, variance=2.0, correlation=0.2, agreement=0.4),
+]
+
+
+@pytest.mark.parametrize("entries", ODD_ENTRIES)
+def test_score_moments_are_those_of_samples(entries):
+    scores = score_samples(7, 60_000, 1, entries)
+    mean, variance = score_moments(7, entries)
+    for measured, theory in (
+        (Estimate.of_mean(scores), mean),
+        (Estimate.of_variance(scores), variance),
+    ):
+        assert abs(measured.value - theory) <= BOUND * measured.standard_error
+
+
+def test_entries_have_the_moments_that_were_asked_for():
+    """At width 1 the score of a key that equals its query is one squared entry."""
+    squares = score_samples(1, 50_000, 2, Entries(mean=0.5, variance=4.0, agreement=1.0))
+    measured = Estimate.of_mean(squares)
+    assert abs(measured.value - (0.5**2 + 4)) <= BOUND * measured.standard_error
+    # With all entries of a vector equal, a score is d_k times one product.
+    equal = score_samples(7, 5, 3, Entries(correlation=1.0))
+    rng = np.random.default_rng(3)
+    _, u, _, v = (rng.standard_normal(shape) for shape in ((5, 7), (5, 1), (5, 7), (5, 1)))
+    np.testing.assert_allclose(equal, 7 * (u * v)[:, 0])
+
+
+@pytest.mark.parametrize(
+    "entries", [Entries(variance=-1), Entries(correlation=-0.1), Entries(agreement=1.5)]
+)
+def test_entries_that_cannot_be_are_refused(entries):
+    for measure in (score_moments, lambda d_k, e: score_samples(d_k, 3, 0, e)):
+        with pytest.raises(ValueError, match="a correlation from 0 to 1 and an agreement"):
+            measure(7, entries)
 
 
 def test_unscaled_scores_at_64_lie_within_16_and_not_500():
@@ -287,7 +334,7 @@ def test_sizes_are_whole_and_positive(experiment):
 
 
 def test_score_samples_lists_the_known_distributions():
-    with pytest.raises(ValueError, match=r"\"normal\", \"uniform\" or \"q=k\", got 'gauss'"):
+    with pytest.raises(ValueError, match=r"\"uniform\", \"q=k\" or Entries, got 'gauss'"):
         score_samples(7, 5, 0, "gauss")
     with pytest.raises(ValueError, match="n: expected 1 or more, got 0"):
         score_samples(7, 0, 0)

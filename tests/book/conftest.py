@@ -140,6 +140,15 @@ class WatchedPage:
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
         return response
 
+    def start_figures(self) -> None:
+        """Scroll to each live figure in turn: some start only when they come near."""
+        for figure in self.page.locator("figure.attn-live").all():
+            figure.scroll_into_view_if_needed()
+            self.page.wait_for_function(
+                "figure => figure.dataset.state", arg=figure.element_handle(), polling=50
+            )
+        self.page.evaluate("scrollTo(0, 0)")
+
     def theme(self) -> str:
         """Return the theme that the page shows, "light" or "dark"."""
         return self.page.evaluate("document.documentElement.dataset.theme")

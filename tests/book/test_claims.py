@@ -56,7 +56,7 @@ TYPED_DECIMALS = {
     **{page: {} for page in WITHOUT_DECIMALS},
 }
 # Names with a decimal point, not quantities: sections of papers, versions of models and programs.
-NAMES = {"section 3.2.1", "section 3.4", "Llama 3.1", "Python 3.11"}
+NAMES = {"section 3.2.1", "table 2.1", "section 3.4", "Llama 3.1", "Python 3.11"}
 
 
 def text_of(page):

@@ -65,6 +65,7 @@ def opened(tabs, built_book, name):
     """A page opened from its file, loaded once for all tests that use it."""
     watched = tabs.open()
     watched.open((built_book / name).as_uri())
+    watched.start_figures()
     yield watched
     tabs.close(watched)
 

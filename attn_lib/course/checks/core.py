@@ -37,6 +37,8 @@ from attn_lib.course.checks.observation import shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.terminal import say
+from attn_lib.course.checks.typed import After
+from attn_lib.course.personal import misreadings
 from attn_lib.course.personal.core import checked_id
 from attn_lib.course.targets import TARGETS
 
@@ -185,6 +187,7 @@ class Checks:
         expected: ArrayLike | None = None,
         decimals: int | None = None,
         within: float | None = None,
+        after: After | None = None,
     ) -> None:
         """Check a value the learner computed or typed in.
 
@@ -202,6 +205,12 @@ class Checks:
             How many decimals were asked for. A difference of 1 in the last one is accepted.
         within : float, optional
             The largest accepted difference, for example for a prediction.
+        after : mapping, optional
+            For names of answers that were checked before in this cell, a function that takes the
+            learner's own answer and returns the value that follows from it. If that answer is wrong
+            but comes from the learner's own numbers, what follows from it is accepted too. With
+            None for a function, a value is accepted if the same one of the readings that were given
+            to `readings` leads to both answers.
         """
         self._ledger.ask("value", name, target=target, row=row)
         got, found = self._ledger.find(name)
@@ -220,8 +229,22 @@ class Checks:
             expected,
             row=row,
             tolerance=tolerance,
-            about=About(is_value=True),
+            about=About(is_value=True, after=after or {}),
         )
+
+    def readings(self, of: str, numbers: object) -> None:
+        """Tell the checks of typed answers which wrong readings of a learner's numbers are known.
+
+        Parameters
+        ----------
+        of : str
+            A function of `attn_lib.course.personal.misreadings` with its module, such as
+            "dot_products.of_two_keys".
+        numbers
+            What was drawn for the learner.
+        """
+        module, function = of.split(".")
+        self._ledger.steps.readings = getattr(getattr(misreadings, module), function)(numbers)
 
     def estimate(
         self,
@@ -445,6 +468,7 @@ class Checks:
         options: str,
         right: str | None = None,
         because: Mapping[str, str] | None = None,
+        after: After | None = None,
     ) -> None:
         """Check the letter a learner chose.
 
@@ -458,6 +482,8 @@ class Checks:
             The right letter. Default: any of the options passes.
         because : mapping, optional
             For each wrong letter, a sentence that says why it is wrong.
+        after : mapping, optional
+            The letter that follows from an earlier answer; see `value`.
         """
         self._ledger.ask("choice", name, options=options, right=right, because=because)
         got, found = self._ledger.find(name)
@@ -470,6 +496,10 @@ class Checks:
             return self._ledger.note(name, f"expected one of the letters {listed}, got {shown}.")
         if right is None or letter == right:
             return self._ledger.note(name, only_form=right is None)
+        if letter == self._ledger.steps.letter_after(after or {}):
+            remark = f"it follows from your own {', '.join(after or {})}, so it counts."
+            return self._ledger.note(name, remark=remark)
+        self._ledger.steps.note_letter(name, letter)
         explanation = (because or {}).get(letter, "")
         self._ledger.note(name, f'"{letter}" is not right. {explanation}'.strip())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,9 @@ from attn_lib.course.checks.comparison import as_numbers, difference
 from attn_lib.course.mistakes import Mistake, spellings
 
 Function = Callable[..., Any]
+
+#: Tolerance for the same number, computed twice.
+EXACT = (1e-9, 1e-12)
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,9 @@ class Diagnosis:
     """The search for the mistake behind one answer that is compared with a target.
 
     A mistake is named only if it reproduces every wrong result and every right one. A cause
-    that some other call contradicts would mislead the learner, so then none is named.
+    that some other call contradicts would mislead the learner, so then none is named. Of a number
+    that was typed in, a mistake has to give each digit, by a number that is nearer than those of
+    known wrong readings of the task's numbers.
 
     Parameters
     ----------
@@ -73,16 +78,36 @@ class Diagnosis:
         """Record that the answer to this question is right."""
         self._passed.append(question)
 
-    def failed(self, question: Question, got: object) -> None:
-        """Record a wrong answer, and drop the mistakes that do not reproduce it."""
+    def failed(
+        self,
+        question: Question,
+        got: object,
+        rivals: Sequence[NDArray[Any]] = (),
+        tolerance: tuple[float, float] | None = None,
+    ) -> None:
+        """Record a wrong answer, and drop the mistakes that do not reproduce it.
+
+        Parameters
+        ----------
+        question : Question
+        got : object
+            The answer.
+        rivals : sequence of ndarray
+            What wrong readings of the numbers give that could have been meant as well.
+        tolerance : (float, float), optional
+            How far a mistake's result may be from the answer. Default: as far as the right one.
+        """
         if self._suspects is None:
             self._suspects = list(spellings(self._target))
+        tolerance = tolerance or question.tolerance
         left = []
         for mistake, function in self._suspects:
             wrong = question.answer(function)
             if wrong is None or not question.tells_apart(wrong):
                 continue
-            if _same_numbers(got, wrong, question.tolerance):
+            if any(_is_nearer(rival, wrong, got) for rival in rivals):
+                continue
+            if same_numbers(got, wrong, tolerance):
                 left.append((mistake, function))
                 if question.has_numbers(wrong):
                     self._found_in_numbers.add(mistake.id)
@@ -106,7 +131,34 @@ class Diagnosis:
         )
 
 
-def _same_numbers(got: object, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
+def half_a_digit(tolerance: tuple[float, float]) -> tuple[float, float]:
+    """Return the tolerance of a typed number that is known: only rounding moves it.
+
+    Examples
+    --------
+    >>> half_a_digit((0.0, 0.001))
+    (0.0, 0.0005)
+    """
+    relative, absolute = tolerance
+    return relative, absolute / 2
+
+
+def _is_nearer(rival: NDArray[Any], wrong: NDArray[Any], got: object) -> bool:
+    """Say whether an answer is nearer to a rival explanation, which is another number."""
+    if rival.shape != wrong.shape or same_numbers(rival, wrong, EXACT):
+        return False
+    answer = np.asarray(got)
+    return bool(np.abs(answer - rival).max() <= np.abs(answer - wrong).max())
+
+
+def same_numbers(got: object, wrong: NDArray[Any], tolerance: tuple[float, float]) -> bool:
+    """Say whether an answer consists of these numbers; NaN equals NaN.
+
+    Examples
+    --------
+    >>> same_numbers([1.0, 2.0], np.array([1.0, 2.1]), (0.0, 0.2))
+    True
+    """
     array = as_numbers(got)
     if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
         return False

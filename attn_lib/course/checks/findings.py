@@ -29,6 +29,7 @@ class Finding:
     hint: str = ""  #: what else is known about a wrong answer; told where no mistake is named
     without_expected: str = ""  #: the message without the right value, if a learner typed one
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
+    remark: str = ""  #: why the check passed although the answer is not the right one
 
     @property
     def passed(self) -> bool:
@@ -107,7 +108,7 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
     if part.passed:
         if not grading and all(finding.only_form for finding in part.findings):
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
-        return [f"{part.title}: ok"]
+        return [f"{part.title}: ok", *_remarks(part)]
     lines = [f"{part.title}: not yet"]
     failed: dict[str, list[Finding]] = {}
     for finding in part.findings:
@@ -129,7 +130,14 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
         more = len(_different(findings)) - len(shown)
         if more:
             lines.append(f"    And {more} more of its checks failed.")
-    return lines
+    return [*lines, *_remarks(part)]
+
+
+def _remarks(part: Part) -> list[str]:
+    remarks = (
+        f"  - {finding.name}: {finding.remark}" for finding in part.findings if finding.remark
+    )
+    return [wrapped(shortened(remark)) for remark in remarks]
 
 
 def _shown(findings: Sequence[Finding]) -> list[Finding]:

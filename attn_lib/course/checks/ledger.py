@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
-from attn_lib.course.checks.diagnosis import Diagnosis, Question
+from attn_lib.course.checks.diagnosis import EXACT, Diagnosis, Question, half_a_digit
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
 from attn_lib.course.checks.hints import result_hint
@@ -18,6 +18,7 @@ from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
+from attn_lib.course.checks.typed import After, OwnSteps, is_rounded_too_far, the_reading
 from attn_lib.course.targets import TARGETS
 
 
@@ -29,6 +30,7 @@ class About:
     arose: str = ""  #: as in `Observation`
     label: str = ""  #: label of the line, if the answer is a line in a drawing
     is_value: bool = False  #: no result of a call: its right value stays in the next attempt
+    after: After | None = None  #: of a value, what it may follow from; see `OwnSteps`
 
 
 NOTHING_MORE = About()
@@ -49,6 +51,7 @@ class Ledger:
         self.names = names
         self._surroundings = surroundings
         self.parts: list[Part] = []
+        self.steps = OwnSteps()
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
@@ -73,6 +76,7 @@ class Ledger:
         hint: str = "",
         without_expected: str = "",
         only_form: bool = False,
+        remark: str = "",
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
@@ -84,6 +88,7 @@ class Ledger:
             hint=hint,
             without_expected=without_expected,
             only_form=only_form,
+            remark=remark,
         )
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))
@@ -158,6 +163,8 @@ class Ledger:
         """Record how `got` differs from the right answer; `name_causes` adds the cause later."""
         expected, tolerance = question.expected, question.tolerance
         problem = difference(got, expected, tolerance)
+        if problem and about.after is not None:
+            return self._record_typed(name, got, question, target, about.after, problem)
         hint = without = ""
         if problem:
             hint = result_hint(got, expected, tolerance, about.arose)
@@ -173,6 +180,41 @@ class Ledger:
             return diagnosis.passed(question)
         diagnosis.failed(question, got)
         self._wrong.append((self.parts[-1], place, diagnosis))
+
+    def _record_typed(
+        self,
+        name: str,
+        got: object,
+        question: Question,
+        target: str | None,
+        after: After,
+        problem: str,
+    ) -> None:
+        """Record a typed answer that is not the right one: it may follow from an earlier one."""
+        source = self.steps.source(name, got, question, after)
+        self.steps.note_numbers(name, got, question, target, source)
+        expected, tolerance = question.expected, question.tolerance
+        without = difference(got, expected, tolerance, tells_expected=False)
+        hint, remark = result_hint(got, expected, tolerance), ""
+        readings: dict[str, NDArray[Any]] = {}
+        rounded = is_rounded_too_far(got, expected, tolerance)
+        if source and source.counts:
+            problem = without = hint = ""
+            remark = f"it follows from your own {source.name}, so it counts."
+        elif source:
+            hint = f"It follows from your own {source.name}: put that right first."
+        elif not rounded:
+            readings = self.steps.readings_of(name, got, question)
+            reading = the_reading(readings)
+            hint = hint or (f"Likely cause: {reading}." if reading else "")
+        self.note(name, problem, hint=hint, without_expected=without, remark=remark)
+        place = len(self.parts[-1].findings) - 1
+        tell(Compared(self._part, place, "", target, question, got))
+        if target is not None and not source:  # else the cause lies in the source
+            diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+            near = EXACT if rounded else half_a_digit(question.tolerance)
+            diagnosis.failed(question, got, list(readings.values()), near)
+            self._wrong.append((self.parts[-1], place, diagnosis))
 
     def name_causes(self) -> None:
         """Add to each wrong answer's finding the mistake that explains all answers so far."""

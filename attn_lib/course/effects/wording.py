@@ -44,6 +44,7 @@ WHY_INVISIBLE = {
     "causal-mask-aligned-at-the-end": "without a cache each query has its key, so both "
     "alignments are the same",
     "cache-mask-one-too-far": "the new word is the last one, so there is no next key to see",
+    "scale-by-width-of-values": "in this model a value is as wide as a key",
     "scale-for-unit-variances": "the model too divides by √d_k, whatever the variances are",
 }
 

@@ -48,9 +48,16 @@ def _head_weights(attend=scaled_dot_product_attention, split=split_heads):
 
 
 def _raw_score_gradient(
-    grad_output, q, k, v, through_softmax=softmax_backward, through_mix=weights_gradient
+    grad_output,
+    q,
+    k,
+    v,
+    forward_scores=scaled_scores,
+    forward_softmax=softmax,
+    through_softmax=softmax_backward,
+    through_mix=weights_gradient,
 ):
-    weights = softmax(scaled_scores(q, k))
+    weights = forward_softmax(forward_scores(q, k))
     return through_softmax(weights, through_mix(grad_output, v)) / np.sqrt(np.shape(q)[-1])
 
 
@@ -187,10 +194,14 @@ STEPS: dict[str, list[tuple[str, Callable[[Function], Function]]]] = {
     ],
     "block": [("layer_norm", lambda step: _block(norm=step))],
     "query_gradient": [
+        ("scaled_scores", lambda step: _query_gradient(forward_scores=step)),
+        ("softmax", lambda step: _query_gradient(forward_softmax=step)),
         ("softmax_backward", lambda step: _query_gradient(through_softmax=step)),
         ("weights_gradient", lambda step: _query_gradient(through_mix=step)),
     ],
     "key_gradient": [
+        ("scaled_scores", lambda step: _key_gradient(forward_scores=step)),
+        ("softmax", lambda step: _key_gradient(forward_softmax=step)),
         ("softmax_backward", lambda step: _key_gradient(through_softmax=step)),
         ("weights_gradient", lambda step: _key_gradient(through_mix=step)),
     ],

@@ -65,6 +65,17 @@ def _softmax_over_everything(scores):
 
 
 @mistake(
+    "softmax-over-each-matrix",
+    "softmax",
+    "It normalises over the last two axes at once; each query's row has to sum to 1 by itself.",
+    "dot-products#reading-a-row-of-weights",
+)
+def _softmax_over_each_matrix(scores):
+    exponentials = np.exp(scores - np.max(scores, axis=(-2, -1), keepdims=True))
+    return exponentials / exponentials.sum(axis=(-2, -1), keepdims=True)
+
+
+@mistake(
     "exponentials-not-normalised",
     "softmax",
     "It leaves out the division by the row's sum, so the weights do not sum to 1.",
@@ -155,6 +166,16 @@ def _scale_by_number_of_keys(q, k, v):
 
 
 @mistake(
+    "scale-by-width-of-values",
+    "attention",
+    "It divides by √d_v, the root of a value's width; a score sums over d_k, the width of a key.",
+    "variance-growth#what-the-scale-is-not-for",
+)
+def _scale_by_width_of_values(q, k, v):
+    return softmax(score_matrix(q, k) / np.sqrt(v.shape[-1])) @ v
+
+
+@mistake(
     "scale-after-softmax",
     "attention",
     "It divides by √d_k after the softmax, so the weights no longer sum to 1.",
@@ -194,6 +215,16 @@ def _hard_attention(q, k, v):
     best = score_matrix(q, k).argmax(axis=-1)  # (..., n_q)
     n_k = k.shape[-2]
     return np.eye(n_k)[best] @ v
+
+
+@mistake(
+    "keys-for-values",
+    "attention",
+    "It mixes the keys; keys only decide the weights, and the values are what is mixed.",
+    "dot-products#a-scorecard-by-hand",
+)
+def _keys_for_values(q, k, v):
+    return softmax(scaled_scores(q, k)) @ k
 
 
 @mistake(

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.complexity import weights_bytes
-from attn_lib.course.personal.core import HAND_MARGIN, first_suitable, mistakes_show
+from attn_lib.course.personal.core import first_suitable, mistakes_show
+from attn_lib.course.personal.misreadings import complexity as misreadings
+from attn_lib.course.personal.misreadings import none_accepted
 
 Array = NDArray[np.float64]
 
@@ -88,7 +90,10 @@ class TwoBlocks(NamedTuple):
 
 
 def layer(learner_id: str) -> Layer:
-    """Return a layer for which each mistake of `SHOWN_BY_A_LAYER` gives a wrong answer.
+    """Return a layer for which wrong ways give wrong answers.
+
+    They are the mistakes of `SHOWN_BY_A_LAYER`, and the readings of `misreadings.of_layer` and
+    `misreadings.of_crossing`.
 
     Parameters
     ----------
@@ -116,8 +121,10 @@ def layer(learner_id: str) -> Layer:
             "decoding_flops": (n, d_model),
             "crossover_length": (d_model,),
         }
-        return n not in (d_model, 2 * d_model) and mistakes_show(
-            asked, SHOWN_BY_A_LAYER, margin=1.0
+        return (
+            n not in (d_model, 2 * d_model)
+            and none_accepted(misreadings.of_layer(sizes) | misreadings.of_crossing(sizes))
+            and mistakes_show(asked, SHOWN_BY_A_LAYER, margin=1.0)
         )
 
     return first_suitable(learner_id, "layer", draw, suitable)
@@ -127,7 +134,8 @@ def two_blocks(learner_id: str) -> TwoBlocks:
     """Return two blocks of keys, with short numbers.
 
     Either block may have the larger score. Each mistake of `shown_in_sums` and of
-    `SHOWN_IN_MERGED_OUTPUTS` gives a wrong answer.
+    `SHOWN_IN_MERGED_OUTPUTS` gives a wrong answer, and so does each reading of
+    `misreadings.of_two_blocks`.
 
     Parameters
     ----------
@@ -149,9 +157,13 @@ def two_blocks(learner_id: str) -> TwoBlocks:
     def suitable(blocks: TwoBlocks) -> bool:
         if not 0.5 <= abs(blocks.max_a - blocks.max_b) <= 2.5:
             return False
-        return mistakes_show(
-            {"merge_sums": blocks.sums}, {"merge_sums": shown_in_sums(blocks)}
-        ) and mistakes_show({"merge_outputs": blocks.outputs}, SHOWN_IN_MERGED_OUTPUTS, margin=0.1)
+        return (
+            none_accepted(misreadings.of_two_blocks(blocks))
+            and mistakes_show({"merge_sums": blocks.sums}, {"merge_sums": shown_in_sums(blocks)})
+            and mistakes_show(
+                {"merge_outputs": blocks.outputs}, SHOWN_IN_MERGED_OUTPUTS, margin=0.1
+            )
+        )
 
     return first_suitable(learner_id, "two-blocks", draw, suitable)
 
@@ -179,8 +191,7 @@ def shown_in_sums(blocks: TwoBlocks) -> tuple[str, ...]:
 def running_scores(learner_id: str) -> Array:
     """Return the scores of one query in four blocks. The maximum rises once or twice.
 
-    The rescaling factors differ from those between the maxima of neighbouring blocks, and from
-    those between each running maximum and the last one.
+    No reading of `misreadings.of_running_scores` gives accepted factors.
 
     Parameters
     ----------
@@ -202,20 +213,14 @@ def running_scores(learner_id: str) -> Array:
         return (1.5 * rng.normal(size=(4, 2))).round(1) + 0.0  # no −0.0
 
     def suitable(scores: Array) -> bool:
-        of_block = scores.max(axis=1)
-        running = np.maximum.accumulate(of_block)
-        gains = np.diff(running)
+        gains = np.diff(np.maximum.accumulate(scores.max(axis=1)))
         larger = gains > 0
-        factors = np.exp(-gains)
-        from_block_to_block = np.minimum(1, np.exp(-np.diff(of_block)))
-        to_the_last = np.exp(running[:-1] - running[-1])
         return bool(
             len(set(scores.ravel().tolist())) == scores.size
             and 1 <= larger.sum() <= 2
             and gains[larger].min() >= 0.3
             and gains.max() <= 3
-            and np.abs(from_block_to_block - factors).max() > HAND_MARGIN
-            and np.abs(to_the_last - factors).max() > HAND_MARGIN
+            and none_accepted(misreadings.of_running_scores(scores))
         )
 
     return first_suitable(learner_id, "running-scores", draw, suitable)

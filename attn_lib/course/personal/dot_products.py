@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+from attn_lib.course.personal.misreadings import dot_products as misreadings
+from attn_lib.course.personal.misreadings import none_accepted
 
 _IN_RAW_SCORES = ("keys-times-queries", "cosine-scores", "scores-already-scaled")
 _IN_SCALED_SCORES = (*_IN_RAW_SCORES, "no-scale", "divide-by-d_k", "multiply-by-root-d_k")
@@ -33,6 +35,15 @@ SHOWN_BY_TWO_KEYS = {
 }
 
 
+#: Largest difference between two raw scores whose weights are not those of the better key alone,
+#: to three decimals.
+MAX_LEAD = 8
+
+
+#: Least raw score whose exponential, after scaling, has two digits among three decimals.
+MIN_SCORE = -6
+
+
 class TwoKeys(NamedTuple):
     """One query, two keys and their values, in whole numbers."""
 
@@ -55,8 +66,9 @@ class Sizes(NamedTuple):
 def two_keys(learner_id: str) -> TwoKeys:
     """Return a query, two keys and two values to compute attention with by hand.
 
-    One key has clearly the larger weight. Each mistake of `SHOWN_BY_TWO_KEYS` changes the answer
-    by more than `HAND_MARGIN`.
+    One key has clearly the larger weight, and the other has some. Each mistake of
+    `SHOWN_BY_TWO_KEYS` changes the answer by more than `HAND_MARGIN`, and no reading of
+    `misreadings.of_two_keys` gives an accepted one.
 
     Parameters
     ----------
@@ -80,7 +92,13 @@ def two_keys(learner_id: str) -> TwoKeys:
     def suitable(numbers: TwoKeys) -> bool:
         q, k, v = numbers.q[None].astype(float), numbers.k.astype(float), numbers.v.astype(float)
         asked = {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
-        return _one_key_leads(numbers) and mistakes_show(asked, SHOWN_BY_TWO_KEYS)
+        return (
+            bool(np.all(numbers.v[0] != numbers.v[1]))
+            and _have_causes_of_their_own(numbers)
+            and _one_key_leads(numbers)
+            and none_accepted(misreadings.of_two_keys(numbers))
+            and mistakes_show(asked, SHOWN_BY_TWO_KEYS)
+        )
 
     return first_suitable(learner_id, "two-keys", draw, suitable)
 
@@ -105,8 +123,8 @@ def sizes(learner_id: str) -> Sizes:
 def weights_to_read(learner_id: str) -> NDArray[np.floating]:
     """Return the weights of three queries over four keys.
 
-    Each query clearly prefers one key, and they prefer different keys. Reading a column in
-    place of a row gives a different answer.
+    Each query clearly prefers one key, and they prefer different keys. No reading of
+    `misreadings.of_weights` gives an accepted answer.
 
     Parameters
     ----------
@@ -132,11 +150,35 @@ def weights_to_read(learner_id: str) -> NDArray[np.floating]:
         ordered = np.sort(weights, axis=1)
         clear = (ordered[:, -1] - ordered[:, -2]).min() > 0.1
         varied = len(set(weights.argmax(axis=1).tolist())) == 3
-        return bool(clear and varied and abs(weights[2, 0] - weights[0, 2]) > 0.1)
+        return bool(
+            clear
+            and varied
+            and abs(weights[2, 0] - weights[0, 2]) > 0.1
+            and none_accepted(misreadings.of_weights(weights))
+        )
 
     return first_suitable(learner_id, "weights-to-read", draw, suitable)
 
 
+def _have_causes_of_their_own(numbers: TwoKeys) -> bool:
+    """Say whether likely misreadings of the keys lead neither to equal nor to one-hot weights.
+
+    Another cause would be named for such weights.
+    """
+    q, k, _ = numbers
+    (q0, q1), (lead0, lead1) = q.tolist(), (k[0] - k[1]).tolist()
+    columns, signless = q @ k, np.abs(k) @ q
+    leads = (
+        q0 * lead0,
+        q1 * lead1,
+        q0 * lead1 + q1 * lead0,
+        int(columns[0] - columns[1]),
+        int(signless[0] - signless[1]),
+    )
+    return bool((k @ q).min() >= MIN_SCORE) and all(0 < abs(lead) <= MAX_LEAD for lead in leads)
+
+
 def _one_key_leads(numbers: TwoKeys) -> bool:
+    """Say whether one key has clearly more weight, and the other enough to be seen."""
     weights = scaled_dot_product_attention(numbers.q[None], numbers.k, np.eye(2))[0]
-    return bool(abs(weights[0] - weights[1]) > 0.2)
+    return bool(abs(weights[0] - weights[1]) > 0.2 and weights.min() > 0.02)

@@ -16,6 +16,8 @@ from attn_lib.course.personal.core import (
     personal_rng,
     wrong_functions,
 )
+from attn_lib.course.personal.misreadings import from_text_to_next_word as misreadings
+from attn_lib.course.personal.misreadings import none_accepted
 from attn_lib.model import (
     WORDS,
     agreement_sentence,
@@ -135,6 +137,7 @@ def shuffled_note(learner_id: str) -> ShuffledNote:
         return bool(
             np.diff(np.sort(note.output)).min() > 0.05
             and not np.any(note.order == np.arange(5))
+            and none_accepted(misreadings.of_shuffled_note(note))
             and mistakes_show(asked, SHOWN_BY_SHUFFLING, margin=0.02)
             and _differ("weight_after_shuffling", asked["weight_after_shuffling"])
         )
@@ -335,7 +338,11 @@ def _are_clear_orders(words: list[str]) -> bool:
     leads = parts[:, 0] - parts[:, 1]
     others = np.abs(np.delete(leads, own) - leads[own])
     asked_for = {"lead_without_head": (parts, own)}
-    return bool(others.min() > 0.1 and mistakes_show(asked_for, SHOWN_BY_LEADS, margin=0.1))
+    return bool(
+        others.min() > 0.1
+        and none_accepted(misreadings.of_parts_of_logits(parts, own))
+        and mistakes_show(asked_for, SHOWN_BY_LEADS, margin=0.1)
+    )
 
 
 def _is_clear_sentence(words: list[str]) -> bool:

@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+from attn_lib.course.personal.core import first_suitable, mistakes_show
+from attn_lib.course.personal.misreadings import masking as misreadings
+from attn_lib.course.personal.misreadings import none_accepted
 from attn_lib.course.targets import masked_attention
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.softmax import softmax
@@ -32,7 +34,7 @@ class MaskFromOutside(NamedTuple):
     """A wrong causal mask."""
 
     mask: Mask  #: shape (n, n)
-    kind: str  #: A: one key too many, B: without itself, C: window, D: nothing hidden, E: inverted
+    kind: str  #: A: some keys ahead, B: not the last keys, C: window, D: padding, E: inverted
 
 
 def empty_row(learner_id: str) -> NDArray[np.float64]:
@@ -64,7 +66,12 @@ def empty_row(learner_id: str) -> NDArray[np.float64]:
         weights = softmax(scores)
         distinct = len(set(scores.tolist())) == len(scores)
         far_from_uniform = np.abs(weights - 1 / len(scores)).min() > 0.04
-        return bool(distinct and far_from_uniform and 0.1 < weights[-1] < 0.7)
+        return bool(
+            distinct
+            and far_from_uniform
+            and 0.1 < weights[-1] < 0.7
+            and none_accepted(misreadings.of_empty_row(scores))
+        )
 
     return first_suitable(learner_id, "empty-row", draw, suitable)
 
@@ -116,15 +123,18 @@ def reading(learner_id: str) -> Reading:
         return Reading(masks[kind].copy(), kind, number)
 
     def suitable(given: Reading) -> bool:
-        # Otherwise `number` equals n - number, a likely wrong answer.
-        halves = 2 * given.number == given.mask.shape[1]
-        return not halves and mistakes_show({"visible_keys": (given.mask,)}, SHOWN_BY_A_MASK)
+        return none_accepted(misreadings.of_reading(given)) and mistakes_show(
+            {"visible_keys": (given.mask,)}, SHOWN_BY_A_MASK
+        )
 
     return first_suitable(learner_id, "read-a-mask", draw, suitable)
 
 
 def mask_from_outside(learner_id: str) -> MaskFromOutside:
     """Return the wrong mask that `unknown_attention` applies.
+
+    No reading of `misreadings.of_mask_from_outside` finds as many pairs wrong. So pairs can be told
+    from queries, and the mask from the transposed one.
 
     Parameters
     ----------
@@ -136,17 +146,24 @@ def mask_from_outside(learner_id: str) -> MaskFromOutside:
     >>> mask_from_outside("ada").kind in "ABCDE"
     True
     """
-    rng = personal_rng(learner_id, "mask-from-outside")
-    kind, n = "ABCDE"[rng.integers(5)], int(rng.integers(6, 11))
-    behind = np.arange(n)[:, None] - np.arange(n)
-    masks = {
-        "A": behind >= -1,
-        "B": behind > 0,
-        "C": (behind >= 0) & (behind < rng.integers(2, n - 2)),
-        "D": behind >= -n,
-        "E": behind < 0,
-    }
-    return MaskFromOutside(masks[kind], kind)
+
+    def draw(rng: np.random.Generator) -> MaskFromOutside:
+        kind, n = "ABCDE"[rng.integers(5)], int(rng.integers(7, 12))
+        behind = np.arange(n)[:, None] - np.arange(n)
+        some = rng.integers(2, n - 2)
+        masks = {
+            "A": behind >= -rng.integers(2, 4),
+            "B": behind >= rng.integers(2, 4),
+            "C": (behind >= 0) & (behind < some),
+            "D": np.broadcast_to(np.arange(n) < some, (n, n)),
+            "E": behind < 0,
+        }
+        return MaskFromOutside(masks[kind].copy(), kind)
+
+    def suitable(given: MaskFromOutside) -> bool:
+        return none_accepted(misreadings.of_mask_from_outside(given))
+
+    return first_suitable(learner_id, "mask-from-outside", draw, suitable)
 
 
 def unknown_attention(learner_id: str) -> tuple[Attention, int]:

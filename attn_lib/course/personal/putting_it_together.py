@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.backward import attention_backward
 from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
-
-#: A step of the difference quotient, large enough for its error to be visible.
-COARSE_STEP = 0.4
+from attn_lib.course.personal.misreadings import none_accepted
+from attn_lib.course.personal.misreadings import putting_it_together as misreadings
+from attn_lib.course.personal.misreadings.putting_it_together import COARSE_STEP, loss
 
 #: The mistakes in three steps of the backward pass that must change gradients by hand, by target.
 SHOWN_BY_GRADIENTS = {
@@ -104,7 +103,12 @@ def layer_sizes(learner_id: str) -> LayerSizes:
         n_q, n_k, d_model, H, d_k, d_v, d_out = sizes
         widths = {d_model, H * d_k, H * d_v, d_out}
         heads = {n_q, n_k, H, d_k, d_v}
-        return len(widths) == 4 and len(heads) == 5 and d_model % H != 0
+        return (
+            len(widths) == 4
+            and len(heads) == 5
+            and d_model % H != 0
+            and none_accepted(misreadings.of_layer_sizes(sizes))
+        )
 
     return first_suitable(learner_id, "layer-sizes", draw, suitable)
 
@@ -112,7 +116,8 @@ def layer_sizes(learner_id: str) -> LayerSizes:
 def gradients_by_hand(learner_id: str) -> GradientsByHand:
     """Return weights, values and the gradient at the output, for a backward pass by hand.
 
-    Each mistake of `SHOWN_BY_GRADIENTS` changes a number by more than `HAND_MARGIN`.
+    Each mistake of `SHOWN_BY_GRADIENTS` changes a number by more than `HAND_MARGIN`, and no reading
+    of `misreadings.of_gradients_by_hand` gives accepted ones.
 
     Parameters
     ----------
@@ -144,6 +149,7 @@ def gradients_by_hand(learner_id: str) -> GradientsByHand:
             and abs(weights[0, 0] - weights[1, 0]) > 0.15
             and bool(np.all(grad_output))
             and np.abs(grad_weights).max() <= 25
+            and none_accepted(misreadings.of_gradients_by_hand(numbers))
             and mistakes_show(asked, SHOWN_BY_GRADIENTS)
         )
 
@@ -154,7 +160,8 @@ def suspects(learner_id: str) -> Suspects:
     """Return a small attention, and four arrays that claim to be the gradient at its queries.
 
     One is right. The others leave out the scale, apply it twice, or skip the softmax. They
-    differ clearly at the entry that the task asks for.
+    differ clearly at the entry that the task asks for, where no reading of
+    `misreadings.of_suspects` gives an accepted answer.
 
     Parameters
     ----------
@@ -182,24 +189,19 @@ def suspects(learner_id: str) -> Suspects:
     def suitable(numbers: Suspects) -> bool:
         there = numbers.row, numbers.column
         claimed = np.sort([claim[there] for claim in numbers.claims.values()])
-        above, here, below = (_loss(numbers, step) for step in (COARSE_STEP, 0, -COARSE_STEP))
+        moved = np.zeros_like(numbers.q)
+        moved[there] = COARSE_STEP
+        above, here, below = (loss(numbers, sign * moved) for sign in (1, 0, -1))
         coarse = (above - below) / (2 * COARSE_STEP)
         right = attention_backward(numbers.grad_output, numbers.q, numbers.k, numbers.v).q[there]
         return (
             np.diff(claimed).min() > 0.05
             and 0.01 < abs(coarse - right) < 0.3
             and np.abs(coarse - claimed).min() > 0.01
+            and none_accepted(misreadings.of_suspects(numbers))
             and mistakes_show(
                 {"central_difference": (above, here, below, COARSE_STEP)}, SHOWN_BY_DIFFERENCES
             )
         )
 
     return first_suitable(learner_id, "suspects", draw, suitable)
-
-
-def _loss(numbers: Suspects, step: float) -> float:
-    """Return the loss after one entry of the queries has moved by a step."""
-    q = numbers.q.copy()
-    q[numbers.row, numbers.column] += step
-    output = scaled_dot_product_attention(q, numbers.k, numbers.v)
-    return float((numbers.grad_output * output).sum())

@@ -15,6 +15,8 @@ from attn_lib.course.personal.core import (
     personal_rng,
     wrong_functions,
 )
+from attn_lib.course.personal.misreadings import none_accepted
+from attn_lib.course.personal.misreadings import quiz as misreadings
 from attn_lib.course.targets import TARGETS
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
@@ -26,11 +28,19 @@ SHOWN_BY_A_DIVISOR = {
 
 #: The mistakes that must change the weights of wide scores.
 SHOWN_BY_WIDE_SCORES = {
-    "tempered_softmax": (
-        "temperature-multiplied",
-        "temperature-after-softmax",
-        "root-of-the-temperature",
-        "temperature-ignored",
+    "attention": (
+        "no-scale",
+        "divide-by-d_k",
+        "multiply-by-root-d_k",
+        "scale-by-number-of-keys",
+        "scale-after-softmax",
+        "attention-over-queries",
+        "no-softmax",
+        "hard-attention",
+        "softmax-of-values",
+        "equal-weights",
+        "cosine-scores",
+        "scores-already-scaled",
         "softmax-over-queries",
         "exponentials-not-normalised",
         "normalised-without-exponential",
@@ -191,10 +201,28 @@ def wide_scores(learner_id: str) -> WideScores:
                 mistakes_show({"scaled_variance": (d_k, by)}, SHOWN_BY_A_DIVISOR)
                 for by in (d_k, divisor)
             )
-            and mistakes_show({"tempered_softmax": (row, root)}, SHOWN_BY_WIDE_SCORES)
+            and none_accepted(misreadings.of_wide_scores(numbers))
+            and mistakes_show({"attention": as_attention(numbers)}, SHOWN_BY_WIDE_SCORES)
         )
 
     return first_suitable(learner_id, "quiz-wide-scores", draw, suitable)
+
+
+def as_attention(numbers: WideScores) -> tuple[NDArray[np.float64], ...]:
+    """Return a query, keys and values whose attention is the row of scaled weights.
+
+    Parameters
+    ----------
+    numbers : WideScores
+
+    Examples
+    --------
+    >>> query, keys, values = as_attention(wide_scores("ada"))
+    >>> bool(np.all(keys @ query[0] == wide_scores("ada").scores))
+    True
+    """
+    one = np.eye(1, numbers.d_k)
+    return one, numbers.scores[:, None] * one, np.eye(len(numbers.scores))
 
 
 def spread(learner_id: str) -> Spread:
@@ -216,7 +244,9 @@ def spread(learner_id: str) -> Spread:
         return Spread(int(rng.integers(11, 100)), float(var_q), float(var_k))
 
     def suitable(numbers: Spread) -> bool:
-        return mistakes_show({"score_variance": numbers}, SHOWN_BY_A_SPREAD)
+        return none_accepted(misreadings.of_spread(numbers)) and mistakes_show(
+            {"score_variance": numbers}, SHOWN_BY_A_SPREAD
+        )
 
     return first_suitable(learner_id, "quiz-spread", draw, suitable)
 
@@ -262,9 +292,9 @@ def found_matrix(learner_id: str) -> FoundMatrix:
 
     def suitable(found: FoundMatrix) -> bool:
         table, query, key, _ = found
-        if abs(table[query, key] - table[key, query]) < 0.1:
-            return False
-        return any(np.abs(table.sum(axis=axis) - 1).min() > 0.12 for axis in (0, 1))
+        clear = any(np.abs(table.sum(axis=axis) - 1).min() > 0.12 for axis in (0, 1))
+        turned = abs(table[query, key] - table[key, query])
+        return bool(clear and turned > 0.1) and none_accepted(misreadings.of_found_matrix(found))
 
     return first_suitable(learner_id, "quiz-found-matrix", draw, suitable)
 
@@ -295,7 +325,12 @@ def cost(learner_id: str) -> Cost:
             "score_flops": (n, n, d_k),
             "attention_flops": (n, n, d_k, d_v, heads),
         }
-        return longer**2 != wider and wider**2 != longer and mistakes_show(asked, SHOWN_BY_A_COST)
+        return (
+            longer**2 != wider
+            and wider**2 != longer
+            and none_accepted(misreadings.of_cost(numbers))
+            and mistakes_show(asked, SHOWN_BY_A_COST)
+        )
 
     return first_suitable(learner_id, "quiz-cost", draw, suitable)
 
@@ -320,16 +355,12 @@ def causal_scores(learner_id: str) -> CausalScores:
         return CausalScores(scores, int(rng.integers(1, 4)), n, int(rng.integers(3, n - 3)))
 
     def suitable(numbers: CausalScores) -> bool:
-        scores, row, n, changed = numbers
+        scores, row, *_ = numbers
         visible = causal_mask(5, 5)
-        shown = softmax(np.where(visible, scores, -np.inf))[row]
         leak = softmax(np.where(visible, scores, 0.0))[row, row + 1 :].sum()
-        unmasked = softmax(scores)[row, row + 1 :].sum()
-        others = (unmasked, 1 - leak, shown.max())
         return bool(
             0.1 < leak < 0.9
-            and all(abs(leak - other) > 0.03 for other in others)
-            and 2 * changed not in (n, n - 1, n - 2)
+            and none_accepted(misreadings.of_causal_scores(numbers))
             and _shows_in_row(row, (scores, visible))
         )
 

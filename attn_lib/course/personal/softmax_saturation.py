@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.course.personal.core import first_suitable, mistakes_show
+from attn_lib.course.personal.misreadings import none_accepted
+from attn_lib.course.personal.misreadings import softmax_saturation as misreadings
 from attn_lib.softmax import softmax, softmax_jacobian
 
 #: The mistakes that must change the answer for a gap between two scores.
@@ -113,7 +115,7 @@ def two_scores(learner_id: str) -> TwoScores:
 
     def suitable(numbers: TwoScores) -> bool:
         gaps = numbers.gap, numbers.gap / numbers.temperature
-        return all(
+        return none_accepted(misreadings.of_two_scores(numbers)) and all(
             mistakes_show({"two_key_weight": (gap,)}, SHOWN_BY_A_GAP, margin=0.02) for gap in gaps
         )
 
@@ -161,7 +163,7 @@ def weights_and_jacobians(learner_id: str) -> WeightsAndJacobians:
             0.05 < weights[row, key] < 0.25
             and len(set(lower.tolist())) == N_KEYS - 1
             and lower.min() > 0.01
-            and _changes_when_inverted(numbers.row_of_jacobian)
+            and none_accepted(misreadings.of_weights_and_jacobians(numbers))
             and mistakes_show(asked, SHOWN_BY_WEIGHTS)
         )
 
@@ -190,17 +192,17 @@ def random_scores(learner_id: str) -> RandomScores:
     def suitable(numbers: RandomScores) -> bool:
         d_k, scores = numbers
         largest = softmax(scores).max(axis=-1)
-        return np.abs(largest - 0.99).min() > 0.0005 and all(
-            mistakes_show({"mean_largest_weight": (some,)}, SHOWN_BY_RANDOM_SCORES, margin=0.03)
-            for some in (scores, scores / np.sqrt(d_k))
+        return (
+            np.abs(largest - 0.99).min() > 0.0005
+            and 5 <= (largest > 0.99).sum() <= N_ROWS - 5
+            and none_accepted(misreadings.of_random_scores(numbers))
+            and all(
+                mistakes_show({"mean_largest_weight": (some,)}, SHOWN_BY_RANDOM_SCORES, margin=0.03)
+                for some in (scores, scores / np.sqrt(d_k))
+            )
         )
 
     return first_suitable(learner_id, "random-scores", draw, suitable)
-
-
-def _changes_when_inverted(order: list[int]) -> bool:
-    """Say whether a permutation differs from its inverse, so that confusing them is wrong."""
-    return np.argsort(order).tolist() != order
 
 
 def _thousandths(rng: np.random.Generator, *given: int) -> NDArray[np.int64]:

@@ -120,6 +120,7 @@ _HEADS = [
 _GRADIENTS = [
     _entries(13, (3, 2), (3, 7), (5, 7), (5, 2)),
     _entries(14, (4, 2), (4, 7), (4, 7), (4, 2)),
+    (*_entries(87, (4, 2)), *_with_large_queries(*_entries(88, (4, 6), (5, 6), (5, 2)))),
 ]
 (_AT,) = _entries(15, (2, 3))
 _LENGTHS = [3, 0], [3, 2], [4, 3]
@@ -129,7 +130,7 @@ _QUIET = np.array([[3.0, 3.0, 3.0, 3.0], [0.01, 0.02, 0.01, 0.0], [1.0, -2.0, 0.
 EXAMPLES: dict[str, list[tuple[Any, ...]]] = {
     "score_matrix": [_QKV[0][:2], (_Q, _K)],
     "scaled_scores": [_QKV[0][:2], (_Q, _K)],
-    "softmax": [(_SCORES,), (_LARGE,)],
+    "softmax": [(_SCORES,), (_LARGE,), _entries(86, (2, 3, 4))],
     "attention": _QKV,
     "attention_formula": [*_QKV, (_Q[:, :4], _K[:, :4], _V)],
     "weight_at": [(_weights(10, 4, 4), 2, 0)],

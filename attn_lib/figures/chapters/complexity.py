@@ -17,7 +17,7 @@ from attn_lib.complexity import (
     weights_bytes,
 )
 from attn_lib.figures import style
-from attn_lib.figures.chapters.architectures import Architecture
+from attn_lib.figures.architectures import Architecture
 from attn_lib.figures.drawing import bytes_text, heads_text, percent_text
 from attn_lib.figures.style import bare, course_style, new_figure
 
@@ -82,7 +82,7 @@ def layer_costs(
     model : str
         Name of one of the `models`.
     models : sequence of Architecture
-        Sizes of models, such as `attn_lib.figures.chapters.architectures.ARCHITECTURES`.
+        Sizes of models, such as `attn_lib.figures.architectures.ARCHITECTURES`.
     dtype : {"float16", "float32"} or dtype
         Type of every number.
 
@@ -97,7 +97,7 @@ def layer_costs(
 
     Examples
     --------
-    >>> from attn_lib.figures.chapters.architectures import ARCHITECTURES
+    >>> from attn_lib.figures.architectures import ARCHITECTURES
     >>> _, text = layer_costs(1024, "Transformer, base", ARCHITECTURES)
     >>> print(text.replace(", ", ",\n").replace(". ", ".\n"))
     Transformer,

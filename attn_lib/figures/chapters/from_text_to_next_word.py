@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: What each array of a trace is, by the last part of its name.
-_ARRAYS = {
+ARRAY_MEANINGS = {
     "tokens": "the row of the embedding table that belongs to each word",
     "places": "the row of the table of positions that is added to each word",
     "stream": "the residual stream, as the layer reads it",
@@ -47,6 +48,7 @@ _ARRAYS = {
     "final.normed": "the stream after the last layer norm",
     "logits": "a number for each word of the vocabulary as the next one, normed · unembedding",
 }
+NO_ROLES: Mapping[str, str] = MappingProxyType({})
 #: Ground of what the mask hides.
 _HIDDEN = "#DDE0E6"
 #: Arrays that have a column for each word of the text.
@@ -110,7 +112,10 @@ def residual_stream(n: int, config: Config) -> tuple[Figure, str]:
 
 
 def traced_array(
-    name: str, trace: Mapping[str, NDArray[np.floating]], words: Sequence[str]
+    name: str,
+    trace: Mapping[str, NDArray[np.floating]],
+    words: Sequence[str],
+    meanings: Mapping[str, str] = ARRAY_MEANINGS,
 ) -> tuple[Figure, str]:
     """Draw one array of a text's way through a model, a row for each word.
 
@@ -122,6 +127,8 @@ def traced_array(
         What `attn_lib.model.forward` returned for one text.
     words : sequence of str
         The text.
+    meanings : mapping of str to str
+        What each array is, by its name or the last part of it.
 
     Returns
     -------
@@ -174,7 +181,7 @@ def traced_array(
             axes.set_title(title, loc="left")
         if array.ndim == 3:
             figure.suptitle(f"{name}  {array.shape}", x=0.02, ha="left", fontsize=11, weight="bold")
-    said = _ARRAYS.get(name) or _ARRAYS[kind]
+    said = meanings.get(name) or meanings[kind]
     return figure, (
         f"{name}, {array.shape}: {said}. "
         f"From {decimal_text(finite.min())} to {decimal_text(finite.max())}."
@@ -182,7 +189,11 @@ def traced_array(
 
 
 def word_weights(
-    model: Transformer, head: tuple[int, int], sentence: str, parts: Parts = RIGHT
+    model: Transformer,
+    head: tuple[int, int],
+    sentence: str,
+    parts: Parts = RIGHT,
+    roles: Mapping[str, str] = NO_ROLES,
 ) -> tuple[Figure, str]:
     """Draw where one head looks from each word of a sentence.
 
@@ -195,6 +206,8 @@ def word_weights(
         Words of the vocabulary with spaces between.
     parts : Parts
         What the model attends with.
+    roles : mapping of str to str
+        What to call heads beside their number, as in ``{"layer 2, head 1": "induction"}``.
 
     Returns
     -------
@@ -236,12 +249,14 @@ def word_weights(
             write_in_cell(axes, i, j, decimal_text(weights[i, j]), colour)
         axes.set_ylabel("looks from")
         axes.set_xlabel("looks at")
-        axes.set_title(f"layer {layer}, head {number}", loc="left")
+        name = f"layer {layer}, head {number}"
+        role = f" ({roles[name]})" if name in roles else ""
+        axes.set_title(name + role, loc="left")
     most = (
         f"{word} → {words[row.argmax()]} {decimal_text(row.max())}"
         for word, row in zip(words, weights, strict=True)
     )
-    return figure, f"Layer {layer}, head {number}: {', '.join(most)}."
+    return figure, f"Layer {layer}, head {number}{role}: {', '.join(most)}."
 
 
 def name_matches(scores: ArrayLike, names: Sequence[str]) -> tuple[Figure, str]:

@@ -2,72 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from attn_lib._arguments import Alignment, causal_offset
-from attn_lib.course.mistakes import appearances, catalogue
-from attn_lib.course.targets import masked_softmax
 from attn_lib.figures.drawing import decimals_text, number_text
 from attn_lib.figures.grids import panels_height, score_grid, weight_grid
 from attn_lib.figures.style import course_style, new_figure
+from attn_lib.figures.ways_to_mask import WAYS, way_to_mask
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
-from attn_lib.softmax import softmax
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: The kinds of mask for `masked_weights`, from the least to the most restrictive.
 KINDS = ("none", "padding", "causal", "causal and padding", "window")
-#: The right way to apply a mask, and the ids of mistakes, for `masked_weights`.
-WAYS = {
-    "right": "−∞ for a hidden score, and 0 for an empty row: attn_lib",
-    "empty-rows-become-nan": "−∞ for a hidden score, plain softmax",
-    "zero-for-minus-infinity": "0 for a hidden score",
-    "large-negative-fill": "−1e9 for a hidden score",
-    "large-negative-added": "−1e9 added to a hidden score",
-    "mask-after-softmax": "weight set to 0 after the softmax",
-}
-
-Weights = NDArray[np.floating]
-
-
-def way_to_mask(way: str) -> Callable[[Weights, NDArray[np.bool_]], Weights]:
-    """Return the function that computes weights from scores and a mask in one of `WAYS`.
-
-    It computes in the type of the scores.
-
-    Parameters
-    ----------
-    way : str
-
-    Returns
-    -------
-    callable
-
-    Raises
-    ------
-    ValueError
-        If there is no such way.
-
-    Examples
-    --------
-    >>> zero = way_to_mask("zero-for-minus-infinity")
-    >>> zero(np.float32([0, 7]), np.array([True, False]))
-    array([0.5, 0.5], dtype=float32)
-    """
-    if way not in WAYS:
-        raise ValueError(f"way_to_mask: expected one of {', '.join(WAYS)}, got {way!r}.")
-    if way == "right":
-        return masked_softmax
-    if way == "large-negative-added":
-        (added,) = (m.wrong for m in catalogue("additive_mask") if m.id == way)
-        return lambda scores, mask: softmax(scores + added(mask).astype(scores.dtype))
-    (wrong,) = (wrong for mistake, wrong in appearances("masked_softmax") if mistake.id == way)
-    return wrong
 
 
 def masked_weights(
@@ -96,7 +47,7 @@ def masked_weights(
     alignment : {"top-left", "bottom-right"}
         Which query and key are at the same position: the first ones, or the last ones.
     way : str
-        How the mask acts: one of `attn_lib.figures.chapters.masked_weights.WAYS`.
+        How the mask acts: one of `attn_lib.figures.ways_to_mask.WAYS`.
     dtype : {"float64", "float32"} or dtype
         Type in which everything is computed.
 

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from attn_lib.course.mistakes import appearances
 from attn_lib.course.targets import TARGETS, masked_scores, masked_softmax
 from attn_lib.figures import style
-from attn_lib.figures.chapters.masked_weights import way_to_mask
 from attn_lib.figures.drawing import decimals_text
 from attn_lib.figures.grids import mask_panels, panels_height, score_grid, weight_grid
 from attn_lib.figures.style import course_style, new_figure
+from attn_lib.figures.ways_to_mask import way_to_mask
 from attn_lib.masks import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.softmax import softmax
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from attn_lib.estimates import Estimate, rejected_share, variance_noise
 from attn_lib.experiments import (
-    Distribution,
+    Entries,
     largest_scores,
+    score_moments,
     score_samples,
     score_variance,
     weight_rows,
@@ -22,7 +23,6 @@ from attn_lib.figures.drawing import (
     OVERSCALED,
     SCALED,
     UNSCALED,
-    decimal_text,
     end_label,
     flow_chart,
     percent_text,
@@ -249,15 +249,25 @@ def variance_against_width(
     )
 
 
-def failed_assumptions(d_k: int, n: int = 4000, seed: int = 0) -> tuple[Figure, str]:
-    r"""Draw scaled scores: as assumed, with entries whose mean is not 0, and with keys = queries.
+def failed_assumptions(
+    d_k: int,
+    mean: float = 0.0,
+    variance: float = 1.0,
+    correlation: float = 0.0,
+    agreement: float = 0.0,
+    n: int = 4000,
+    seed: int = 0,
+) -> tuple[Figure, str]:
+    r"""Draw scaled scores whose entries are not as assumed, with the normal curve of the theory.
 
     Parameters
     ----------
     d_k : int
-        Width of a query and a key, at least 1; up to 512 the scores fit on the axes.
+        Width of a query and a key, at least 1.
+    mean, variance, correlation, agreement : float
+        Of normal entries, as in `attn_lib.experiments.Entries`.
     n : int
-        Number of independent pairs of a query and a key.
+        Number of independent pairs of a query and a key, at least 2.
     seed : int
 
     Returns
@@ -266,33 +276,40 @@ def failed_assumptions(d_k: int, n: int = 4000, seed: int = 0) -> tuple[Figure, 
 
     Examples
     --------
-    >>> _, text = failed_assumptions(d_k=64)
-    >>> print(text.replace(". ", ".\n"))
+    >>> _, text = failed_assumptions(d_k=64, mean=0.5)
+    >>> print(text.replace(". ", ".\n").replace("; ", ";\n"))
     Width 64, scores divided by √64, 4000 pairs.
-    As assumed: mean −0.01 ± 0.02, standard deviation 1.01.
-    Entries uniform between 0 and 1: mean 2.002 ± 0.003, standard deviation 0.22.
-    Key = query: mean 8.01 ± 0.02, standard deviation 1.37.
+    Entries of mean 0.5 and variance 1;
+    correlation in a vector 0, of query with key 0.
+    Mean 2.01 ± 0.02, in theory 2;
+    variance 1.53 ± 0.03, in theory 1.5.
+    As assumed they would be 0 and 1.
     """
-    texts = []
+    entries = Entries(mean, variance, correlation, agreement)
+    scores = score_samples(d_k, n, seed, entries) / math.sqrt(d_k)
+    raw_mean, raw_variance = score_moments(d_k, entries)
+    centre, spread = raw_mean / math.sqrt(d_k), raw_variance / d_k
+    sd = math.sqrt(spread)
+    ends = min(-5.0, centre - 5 * sd), max(5.0, centre + 5 * sd)
     with course_style():
-        figure = new_figure(height=4.6)
-        panels = figure.subplots(3, 1, sharex=True)
-        kinds: tuple[tuple[Distribution, str, str], ...] = (
-            ("normal", "as assumed", SCALED),
-            ("uniform", "entries uniform between 0 and 1", OVERSCALED),
-            ("q=k", "key = query", UNSCALED),
-        )
-        for axes, (kind, name, colour) in zip(panels, kinds, strict=True):
-            scores = score_samples(d_k, n, seed, kind) / math.sqrt(d_k)
-            _spread(axes, scores, (0.0, 1.0), (-6, 30), colour, bins=180)
-            mean = Estimate.of_mean(scores)
-            sd = f"{scores.std():.2f}"
-            title = f"{name}: mean {decimal_text(mean.value)}, sd {sd}"
-            axes.set_title(title, loc="left", color=colour)
-            capital = name[0].upper() + name[1:]
-            texts.append(f"{capital}: mean {mean}, standard deviation {sd}.".replace("-", "−"))
-        panels[2].set_xlabel("score ÷ √d_k (line: standard normal curve)")
-    return figure, f"Width {d_k}, scores divided by √{d_k}, {n} pairs. {' '.join(texts)}"
+        figure = new_figure(height=2.9)
+        axes = figure.add_subplot()
+        # Eight bins per standard deviation of the narrower curve.
+        bins = min(400, max(40, round(8 * (ends[1] - ends[0]) / min(sd, 1.0))))
+        _spread(axes, scores, (centre, sd), ends, UNSCALED, bins)
+        x = np.linspace(*ends, 801)
+        axes.plot(x, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi), color=style.INK, lw=1.5, ls="--")
+        axes.set_xlabel("score ÷ √d_k (line: theory, dashes: as assumed)")
+        measured = Estimate.of_mean(scores), Estimate.of_variance(scores)
+        axes.set_title(f"mean {measured[0]}, variance {measured[1]}".replace("-", "−"), loc="left")
+    text = (
+        f"Width {d_k}, scores divided by √{d_k}, {n} pairs. "
+        f"Entries of mean {mean:g} and variance {variance:g}; correlation in a vector "
+        f"{correlation:g}, of query with key {agreement:g}. "
+        f"Mean {measured[0]}, in theory {centre:.4g}; "
+        f"variance {measured[1]}, in theory {spread:.4g}. As assumed they would be 0 and 1."
+    )
+    return figure, text.replace("-", "−")
 
 
 def weights_by_divisor(

@@ -1,7 +1,8 @@
-// NumPy's default generator: the same seed draws the same numbers as np.random.default_rng(seed).
-// SeedSequence and PCG64 (O'Neill 2014, "PCG", section 6.3, XSL-RR 128/64).
+// Two of NumPy's generators: the same seed draws the same numbers.
 "use strict";
 
+// np.random.default_rng(seed).random: SeedSequence and PCG64 (O'Neill 2014, "PCG", section 6.3,
+// XSL-RR 128/64).
 const generator = (() => {
   const WORDS = 4; // of 32 bits, in a SeedSequence's pool
   const MASK_64 = (1n << 64n) - 1n;
@@ -59,3 +60,56 @@ const generator = (() => {
     };
   };
 })();
+
+// np.random.RandomState(seed), for millions of numbers: PCG64 needs integers of 128 bits, which are
+// slow in a page. The Mersenne Twister (Matsumoto and Nishimura 1998) needs 32, and the polar method
+// (Marsaglia and Bray 1964) makes two normal numbers at a time.
+function randomState(seed) { // a whole number below 2³²
+  const [SIZE, AHEAD] = [624, 397];
+  const state = new Int32Array(SIZE); // signed, which engines compute with faster
+  state[0] = seed;
+  for (let i = 1; i < SIZE; i++) {
+    state[i] = Math.imul(1812433253, state[i - 1] ^ (state[i - 1] >>> 30)) + i;
+  }
+  let place = SIZE;
+  let spare = null;
+
+  function renew() {
+    for (let i = 0; i < SIZE; i++) {
+      const bits = (state[i] & 0x80000000) | (state[i + 1 < SIZE ? i + 1 : 0] & 0x7fffffff);
+      const other = state[i + AHEAD < SIZE ? i + AHEAD : i + AHEAD - SIZE];
+      state[i] = other ^ (bits >>> 1) ^ (-(bits & 1) & 0x9908b0df);
+    }
+    place = 0;
+  }
+
+  function word() { // of 32 bits
+    if (place === SIZE) renew();
+    let bits = state[place++];
+    bits ^= bits >>> 11;
+    bits ^= (bits << 7) & 0x9d2c5680;
+    bits ^= (bits << 15) & 0xefc60000;
+    return bits ^ (bits >>> 18);
+  }
+
+  const uniform = () => ((word() >>> 5) * 2 ** 26 + (word() >>> 6)) / 2 ** 53; // in [0, 1)
+
+  function normal() {
+    if (spare !== null) {
+      const kept = spare;
+      spare = null;
+      return kept;
+    }
+    let x, y, square;
+    do {
+      x = 2 * uniform() - 1;
+      y = 2 * uniform() - 1;
+      square = x * x + y * y;
+    } while (square >= 1 || square === 0);
+    const length = Math.sqrt((-2 * Math.log(square)) / square);
+    spare = length * x;
+    return length * y;
+  }
+
+  return { uniform, normal };
+}

@@ -41,6 +41,12 @@ const live = (() => {
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   }
 
+  // A measured number with its standard error, both to the first digit of the error, like Estimate.
+  function measured(value, error) {
+    const digits = error > 0 ? Math.max(0, -Math.floor(Math.log10(error))) : 2;
+    return `${number(value, digits)} ± ${number(error, digits)}`;
+  }
+
   // A point of a drawing that mouse, finger and arrow keys move. `at` returns [x, y] in the
   // drawing's units, `move` takes them; `toPoint` turns pixels of the drawing into units.
   // With `ends`, [smallest, largest] y, it moves only up and down and all keys of a slider work.
@@ -144,6 +150,7 @@ const live = (() => {
     root.append(region);
     let timer = null;
     return (text) => {
+      if (!root.isConnected) return; // it is still being built: nobody has done anything
       clearTimeout(timer);
       timer = setTimeout(() => { region.textContent = text; }, SETTLED);
     };
@@ -166,8 +173,17 @@ const live = (() => {
     for (const name of names) await loadOne(name);
   }
 
+  // Calls `start` when the element is less than a window away, since few readers see all figures.
+  function whenNear(element, start) {
+    new IntersectionObserver((entries, observer) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      observer.disconnect();
+      start();
+    }, { rootMargin: "100%" }).observe(element);
+  }
+
   // `build(root, start)` fills in a figure, given its start; if it fails, the picture stays.
-  function figure(name, build) {
+  function figure(name, build, wait = (place, start) => start()) {
     async function begin(place) {
       const start = JSON.parse(place.querySelector(".attn-live-start").textContent);
       const root = el("div", { class: "attn-live-now" });
@@ -175,11 +191,20 @@ const live = (() => {
       place.append(root);
       place.dataset.state = "live";
     }
-    document.querySelectorAll(`figure[data-live="${name}"]`).forEach(begin);
+    document.querySelectorAll(`figure[data-live="${name}"]`).forEach(
+      (place) => wait(place, () => begin(place)));
+  }
+
+  // A figure of the trained model: its scripts are loaded when the first one comes near.
+  function modelFigure(name, build, ...scripts) {
+    figure(name, async (root, start) => {
+      await load("generator.js", "model.js", "trained-model.js", "model-view.js", ...scripts);
+      build(root, start);
+    }, whenNear);
   }
 
   return {
-    el, svg, change, newId, number, handle, numberField, slider, choice, button, toggle, announcer,
-    load, figure,
+    el, svg, change, newId, number, measured, handle, numberField, slider, choice, button, toggle,
+    announcer, load, figure, modelFigure,
   };
 })();

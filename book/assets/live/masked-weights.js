@@ -116,7 +116,7 @@ live.figure("masked-weights", (root, start) => {
   function givenText(score, way) {
     if (!way.add || score > way.add / 2) return scoreText(score);
     const rest = score - way.add;
-    return `${scoreText(way.add)} ${rest < 0 ? "−" : "+"} ${number(Math.abs(rest), 1)}`;
+    return `${scoreText(way.add)}\n${rest < 0 ? "−" : "+"}\u00a0${number(Math.abs(rest), 1)}`;
   }
 
   function compute(rowsOfScores) {

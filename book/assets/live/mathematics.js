@@ -61,6 +61,51 @@ const attn = (() => {
     return weights.reduce((sum, w) => sum - (w > 0 ? w * Math.log2(w) : 0), 0);
   }
 
+  // Normal entries of queries and keys; see Entries of attn_lib.experiments.
+  const ASSUMED = { mean: 0, variance: 1, correlation: 0, agreement: 0 };
+
+  function scoreMoments(dK, { mean, variance, correlation, agreement } = ASSUMED) { // [mean, variance]
+    const pairs = dK * (dK - 1);
+    const squares = variance ** 2 * (1 + agreement ** 2) * (dK + pairs * correlation ** 2);
+    const shifts = 2 * mean ** 2 * variance * (1 + agreement) * (dK + pairs * correlation);
+    return [dK * (mean ** 2 + agreement * variance), squares + shifts];
+  }
+
+  // The score of a pair whose entries `draw` returns: independent, with mean 0 and variance 1.
+  function drawScore(draw, dK) {
+    let score = 0;
+    for (let c = 0; c < dK; c++) score += draw() * draw();
+    return score;
+  }
+
+  // The same with entries that are not as assumed; `draw` returns standard normal numbers.
+  function drawRelatedScore(draw, dK, { mean, variance, correlation, agreement }) {
+    const [shared, own] = [Math.sqrt(correlation), Math.sqrt(1 - correlation)];
+    const apart = Math.sqrt(1 - agreement ** 2);
+    const sd = Math.sqrt(variance);
+    const [sharedQ, sharedOther] = [shared * draw(), shared * draw()];
+    let score = 0;
+    for (let c = 0; c < dK; c++) {
+      const q = sharedQ + own * draw();
+      const other = sharedOther + own * draw();
+      score += (mean + sd * q) * (mean + sd * (agreement * q + apart * other));
+    }
+    return score;
+  }
+
+  // Of a sample of at least two: [mean, its standard error], [variance, its standard error].
+  function estimates(sample) {
+    const n = sample.length;
+    let [mean, squares, fourth] = [0, 0, 0];
+    for (let i = 0; i < n; i++) mean += sample[i] / n;
+    for (let i = 0; i < n; i++) squares += (sample[i] - mean) ** 2;
+    const variance = squares / (n - 1);
+    for (let i = 0; i < n; i++) {
+      fourth += (((sample[i] - mean) ** 2 * n) / (n - 1) - variance) ** 2;
+    }
+    return [[mean, Math.sqrt(variance / n)], [variance, Math.sqrt(fourth / (n - 1) / n)]];
+  }
+
   // `left` and `right`: keys before and after the query's own position, Infinity for no limit.
   // `offset`: position of the first query among the keys.
   function windowMask(nQ, nK, { left = Infinity, right = 0, offset = 0 } = {}) {
@@ -109,8 +154,17 @@ const attn = (() => {
     return { ...trace, weights, output: weights.map((row) => mix(row, v)) }; // (n_q, d_v)
   }
 
+  // The right way to stream and three wrong ones, with the ids of attn_lib's catalogue of mistakes.
+  const STREAMING = {
+    right: {},
+    "running-sum-not-rescaled": { total: true },
+    "running-output-not-rescaled": { mixture: true },
+    "nothing-rescaled": { total: true, mixture: true },
+  };
+
   // One step per block of keys: what a row keeps is (largest, total, mixture), never its scores.
-  function* streamRow(scores, v, block = 1) { // (n_k,), (n_k, d_v)
+  // `kept`: what a larger score leaves as it was, though it has to be rescaled; see STREAMING.
+  function* streamRow(scores, v, block = 1, kept = {}) { // (n_k,), (n_k, d_v)
     let [largest, total] = [-Infinity, 0];
     let mixture = v.length ? v[0].map(() => 0) : [];
     for (let first = 0; first < scores.length; first += block) {
@@ -120,9 +174,9 @@ const attn = (() => {
       const rescale = before === -Infinity ? 0 : Math.exp(before - largest);
       const shift = largest === -Infinity ? 0 : largest;
       const exponentials = part.map((score) => Math.exp(score - shift));
-      total = exponentials.reduce((a, b) => a + b, total * rescale);
+      total = exponentials.reduce((a, b) => a + b, total * (kept.total ? 1 : rescale));
       const added = mix(exponentials, v.slice(first, first + block));
-      mixture = mixture.map((entry, c) => entry * rescale + added[c]);
+      mixture = mixture.map((entry, c) => entry * (kept.mixture ? 1 : rescale) + added[c]);
       yield { first, part, largest, rescale, exponentials, total, mixture };
     }
   }
@@ -164,8 +218,10 @@ const attn = (() => {
   }
 
   return {
-    dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy, MASKING,
-    maskRow, windowMask, causalMask, paddingMask, combineMasks, defaultScale, mix, attention,
-    streamRow, streamingAttention, layerFlops, weightsBytes, cacheBytes, crossover,
+    dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
+    ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
+    MASKING, maskRow, windowMask, causalMask, paddingMask, combineMasks,
+    defaultScale, scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
+    layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

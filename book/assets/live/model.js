@@ -83,8 +83,42 @@ const model = (() => {
     }
   }
 
+  // The logits after each word; `wordByWord`: with a cache, as when the model writes.
+  function logits(trained, ids, { wordByWord = false, ...options } = {}) { // (n, n_words)
+    if (!wordByWord) return forward(trained, ids, options).logits;
+    let past = null;
+    return ids.map((id) => {
+      past = forward(trained, [id], { ...options, past });
+      return past.logits[0];
+    });
+  }
+
+  const numberOfVerb = ({ words, kinds }, id) =>
+    (kinds.plural_verbs.includes(words[id]) ? "plural" : "singular");
+
+  // The id of the likeliest word, for agreement of the likeliest verb; null if a logit is not finite.
+  function answer({ words, kinds }, row, skill) {
+    if (!row.every(Number.isFinite)) return null;
+    const isVerb = (id) => [...kinds.singular_verbs, ...kinds.plural_verbs].includes(words[id]);
+    return largest(skill === "recall" ? row : row.map((logit, id) => (isVerb(id) ? logit : -Infinity)));
+  }
+
+  // A drink has to be the likeliest word of all; a verb only has to be of the right number.
+  function isRight(trained, row, id, skill) {
+    const best = answer(trained, row, skill);
+    if (best === null) return false;
+    return skill === "recall" ? best === id : numberOfVerb(trained, best) === numberOfVerb(trained, id);
+  }
+
+  // In the matrix products of one call of forward, for `n` words after `nPast` in the cache.
+  function multiplications(config, n, nPast = 0) {
+    const dHeads = config.n_heads * config.d_k;
+    const ofLayer = 4 * n * config.d_model * dHeads + 2 * n * (nPast + n) * dHeads;
+    return config.n_layers * ofLayer + n * config.d_model * config.n_words;
+  }
+
   // `shapes`: [name, rows, columns] in the order of the numbers, columns 0 for a vector.
-  function read({ config, words, shapes, base64 }) {
+  function read({ config, words, kinds, shapes, base64 }) {
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
     const numbers = new Float32Array(bytes.buffer);
     const parameters = {};
@@ -93,8 +127,10 @@ const model = (() => {
     for (const [name, rows, width] of shapes) {
       parameters[name] = width ? Array.from({ length: rows }, () => take(width)) : take(rows);
     }
-    return { config, words, parameters };
+    return { config, words, kinds, parameters };
   }
 
-  return { layerNorm, forward, choose, generate, read };
+  return {
+    layerNorm, forward, logits, choose, generate, numberOfVerb, answer, isRight, multiplications, read,
+  };
 })();

@@ -5,6 +5,12 @@ live.figure("streaming-softmax", (root, start) => {
   const { el, change, number } = live;
   const keys = start.scores.map((_, i) => i);
   const SIZES = [1, 2, 3, 4, 8];
+  const WAYS = [
+    ["right", "sum and output"],
+    ["running-sum-not-rescaled", "the output alone"],
+    ["running-output-not-rescaled", "the sum alone"],
+    ["nothing-rescaled", "neither"],
+  ];
   const say = live.announcer(root);
   const state = {};
 
@@ -28,7 +34,7 @@ live.figure("streaming-softmax", (root, start) => {
   const dense = el("td");
   const difference = el("td");
   const stepTable = el("table", { class: "stream-steps" },
-    headed(["block", "maximum m", "factor", "sum ℓ", "output o"]),
+    headed(["block", "m", "factor", "ℓ", "o"]),
     el("tbody", {}, ...stepRows.map(({ row }) => row)),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
       el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
@@ -43,13 +49,15 @@ live.figure("streaming-softmax", (root, start) => {
       return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays. ${output}`;
     }
     const subtracted = step.largest < 0 ? `(${number(step.largest)})` : number(step.largest);
-    return `${block} brings a larger score, ${number(step.largest)}. What was kept is multiplied by `
+    const rescaled = { right: "What was kept is", "running-sum-not-rescaled": "The output is",
+      "running-output-not-rescaled": "The sum is", "nothing-rescaled": "Nothing is, though all should be," };
+    return `${block} brings a larger score, ${number(step.largest)}. ${rescaled[state.way]} multiplied by `
       + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}. ${output}`;
   }
 
   function show() {
     const values = state.values.map((value) => [value]);
-    const steps = [...attn.streamRow(state.scores, values, state.size)];
+    const steps = [...attn.streamRow(state.scores, values, state.size, attn.STREAMING[state.way])];
     state.seen = Math.min(state.seen, steps.length);
     const now = steps[state.seen - 1];
     keys.forEach((i) => {
@@ -77,11 +85,14 @@ live.figure("streaming-softmax", (root, start) => {
     blank.style.setProperty("--missing", keys.length - steps.length);
     const whole = attn.mix(attn.softmax(state.scores), values)[0];
     dense.textContent = number(whole);
-    difference.textContent = state.seen === 0 ? "" : number(now.mixture[0] / now.total - whole);
+    const off = state.seen === 0 ? 0 : now.mixture[0] / now.total - whole;
+    difference.textContent = state.seen === 0 ? "" : number(off);
     sentence.textContent = state.seen === 0 ? "Nothing is read yet. What will the first block give?"
       : told(now, steps[state.seen - 2], state.seen);
     if (state.seen === steps.length) {
-      sentence.textContent += " All keys are read: the output is that of all keys at once.";
+      sentence.textContent += Math.abs(off) < 0.005
+        ? " All keys are read: the output is that of all keys at once."
+        : ` All keys are read, and the output is wrong by ${number(Math.abs(off))}.`;
     }
     change(back, { "aria-disabled": state.seen === 0 });
     change(next, { "aria-disabled": state.seen === steps.length });
@@ -94,17 +105,21 @@ live.figure("streaming-softmax", (root, start) => {
   const size = live.choice({ legend: "Keys in a block", value: start.block_size,
     options: SIZES.filter((n) => n <= keys.length).map((n) => [n, `${n}`]),
     input: (n) => { Object.assign(state, { size: n, seen: 1 }); show(); } });
+  const way = live.choice({ legend: "A larger score rescales", value: "right", options: WAYS,
+    input: (id) => { state.way = id; show(); } });
 
   function reset() {
     Object.assign(state, { scores: [...start.scores], values: [...start.values], size: start.block_size,
-      seen: start.blocks_seen });
+      seen: start.blocks_seen, way: "right" });
+    way.querySelector("input").checked = true;
     size.querySelector(`[value="${state.size}"]`).checked = true;
     show();
   }
 
   root.append(
-    el("p", { class: "live-hint" }, "Type scores and values of your own, and read them block by block."),
-    size,
+    el("p", { class: "live-hint" }, "Type scores and values of your own, and read them block by block. "
+      + "Kept are the largest score m, the sum ℓ and the output o."),
+    size, way,
     el("div", { class: "stream-buttons" }, next, back, live.button("Start again", reset)), sentence,
     el("div", { class: "live-columns stream-columns" }, keyTable, el("div", {}, stepTable, blank)));
   reset();

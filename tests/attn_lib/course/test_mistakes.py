@@ -65,10 +65,11 @@ INVISIBLE = {
     "cross_entropy_gradient": {
         "softmax-over-queries",
         "softmax-over-everything",
+        "softmax-over-each-matrix",
         "softmax-shifted-by-overall-maximum",
     },
-    # A sum of heads does not fit the shape of w_o, which raises an error.
-    "multi_head_attention": {"heads-added"},
+    # A sum of heads, or keys of another width, do not fit the shape of w_o, which raises an error.
+    "multi_head_attention": {"heads-added", "keys-for-values"},
     # A norm has no sign.
     "softmax_jacobian_norm": {"jacobian-with-the-wrong-sign"},
 }

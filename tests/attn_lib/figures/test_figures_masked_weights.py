@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attn_lib.figures import masked_weights
-from attn_lib.figures.chapters.masked_weights import WAYS
+from attn_lib.figures.ways_to_mask import WAYS
 
 SCORES = np.random.default_rng(3).normal(size=(5, 4))
 ROW = [[2.0, 0.5, -1.0, 0.0]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attn_lib.estimates import Estimate, variance_noise
-from attn_lib.experiments import largest_weights, score_samples
+from attn_lib.experiments import Entries, largest_weights, score_samples
 from attn_lib.figures.chapters import variance_growth
 from tests.attn_lib.figures.drawn import line, titles, words
 
@@ -66,24 +66,29 @@ def test_variance_against_width_states_its_error():
     assert text.endswith(f"is {first:.3g} % at width 3 and {last:.3g} % at width 12.")
 
 
-def test_failed_assumptions_draws_scaled_scores_of_each_kind():
-    figure, text = variance_growth.failed_assumptions(d_k=9, n=700, seed=2)
-    kinds = {"as assumed": "normal", "entries uniform between 0 and 1": "uniform"}
-    kinds["key = query"] = "q=k"
-    for axes, (name, kind) in zip(figure.axes, kinds.items(), strict=True):
-        scores = score_samples(9, 700, 2, kind) / 3
-        counts, edges = np.histogram(scores, bins=180, range=(-6, 30))
-        np.testing.assert_allclose(histogram(axes).values, counts / (700 * 0.2))
-        np.testing.assert_allclose(histogram(axes).edges, edges)
-        title = f"{name}: mean {scores.mean():.2f}, sd {scores.std():.2f}".replace("-", "−")
-        assert axes.get_title(loc="left") == title
-        x, curve = line(axes)
-        assert curve.max() == pytest.approx(1 / math.sqrt(2 * math.pi), rel=1e-3)
-        assert x[curve.argmax()] == pytest.approx(0, abs=0.05)
-        mean = str(Estimate.of_mean(scores)).replace("-", "−")
-        shown = f"{name}: mean {mean}, standard deviation {scores.std():.2f}."
-        assert shown[1:] in text
-    assert text.startswith("Width 9, scores divided by √9, 700 pairs. As assumed: ")
+def test_failed_assumptions_draws_scaled_scores_beside_theory():
+    broken = {"mean": -0.5, "variance": 2.0, "correlation": 0.25, "agreement": 0.5}
+    figure, text = variance_growth.failed_assumptions(d_k=9, **broken, n=700, seed=2)
+    (axes,) = figure.axes
+    scores = score_samples(9, 700, 2, Entries(**broken)) / 3
+    drawn = histogram(axes)
+    counts, _ = np.histogram(scores, bins=drawn.edges)
+    np.testing.assert_allclose(drawn.values, counts / (700 * np.diff(drawn.edges)))
+    assert counts.sum() > 690
+    # mean: 9 (1/4 + 1) / 3; variance: 4 · 5/4 (9 + 72/16) + 2 · 1/4 · 2 · 3/2 (9 + 72/4), over 9.
+    mean, variance = 3.75, (67.5 + 40.5) / 9
+    for curve, centre, sd in ((0, mean, math.sqrt(variance)), (1, 0, 1)):
+        x, heights = line(axes, curve)
+        assert heights.max() == pytest.approx(1 / (sd * math.sqrt(2 * math.pi)), rel=1e-2)
+        assert x[heights.argmax()] == pytest.approx(centre, abs=0.05)
+    measured = Estimate.of_mean(scores), Estimate.of_variance(scores)
+    assert axes.get_title(loc="left") == f"mean {measured[0]}, variance {measured[1]}"
+    assert text == (
+        "Width 9, scores divided by √9, 700 pairs. Entries of mean −0.5 and variance 2; "
+        "correlation in a vector 0.25, of query with key 0.5. "
+        f"Mean {measured[0]}, in theory {mean:g}; variance {measured[1]}, in theory {variance:g}. "
+        "As assumed they would be 0 and 1."
+    )
 
 
 def test_weights_by_divisor_averages_sorted_rows():

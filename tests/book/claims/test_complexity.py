@@ -16,7 +16,7 @@ from attn_lib.complexity import (
 )
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.targets import TARGETS
-from attn_lib.figures.chapters.architectures import ARCHITECTURES
+from attn_lib.figures.architectures import ARCHITECTURES
 from attn_lib.model import encode, forward, trained_model
 from attn_lib.streaming import BLOCKS, MAX_BARE_SCORE
 

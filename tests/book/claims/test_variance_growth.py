@@ -176,6 +176,22 @@ def test_scores_when_assumptions_fail(tables, text):
     assert f"leaves {4 * 9}." in text
 
 
+def test_the_questions_before_the_live_figures(article):
+    wider, mean = (float(form["data-answer"]) for form in article.select(".attn-predict"))
+    assert wider == math.sqrt(64 / 16)
+    assert mean == 256 * (1 / 4) / math.sqrt(256)
+
+
+def test_a_little_agreement_and_a_little_correlation(text):
+    # A product r q² + √(1 - r²) q z has mean r, and the variance 2 r² + 1 - r².
+    r = 1 / 4
+    assert (
+        f"of a scaled score is {1 + r**2:.2f}. But its mean is {r * 1024 / 32:.0f}, since" in text
+    )
+    # Each pair of different entries has the covariance r in both vectors, so r² in the products.
+    assert f"grow with the width, to {(256 + 256 * 255 * r**2) / 256:.0f} at width 256" in text
+
+
 def test_uniform_entries_give_nearly_equal_weights(text):
     rng = np.random.default_rng(29)
     q, k = rng.random((3000, 1, 64)), rng.random((3000, 10, 64))

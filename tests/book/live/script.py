@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from attn_lib.model import WORDS, trained_model
+from attn_lib.model import trained_model
 from book._ext.live_figures import weights_script
 
 FOLDER = Path(__file__).resolve().parents[3] / "book" / "assets" / "live"
-SCRIPTS = ("mathematics", "generator", "model")
+SCRIPTS = ("mathematics", "generator", "model", "model-mistakes")
 
 #: Turns the bytes of all inputs into rows and numbers, calls the function, returns bytes.
 CALL = """
@@ -67,7 +67,7 @@ class Script:
                 assert text.count(old) == 1, old
                 text = text.replace(old, new)
             page.add_script_tag(content=text)
-        page.add_script_tag(content=weights_script(trained_model(), WORDS))
+        page.add_script_tag(content=weights_script(trained_model()))
 
     def call(self, source: str, cases: Sequence[Case]) -> list[np.ndarray]:
         """Return the numbers that a function in JavaScript computes from each case, as one row.

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from attn_lib.figures.chapters.masked_weights import way_to_mask
+from attn_lib.figures.ways_to_mask import way_to_mask
 
 PAGE = "masking"
 

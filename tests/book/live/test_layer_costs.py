@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from attn_lib.complexity import cache_bytes, layer_flops, weights_bytes
-from attn_lib.figures.chapters.architectures import ARCHITECTURES
+from attn_lib.figures.architectures import ARCHITECTURES
 
 PAGE = "complexity"
 

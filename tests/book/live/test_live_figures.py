@@ -16,6 +16,8 @@ PAGES = sorted(
     page.stem for page in BOOK.glob("*.md") if re.search(r"^live\($", page.read_text("utf-8"), re.M)
 )
 NOW = ".attn-live-now"
+#: The scripts that every figure of the trained model needs, besides its weights.
+MODEL = ("generator", "model", "model-view")
 ARROWS = ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown")
 
 for_each_page = pytest.mark.parametrize("name", PAGES, scope="module")
@@ -26,7 +28,7 @@ def opened(tabs, built_book, name):
     """A page with live figures, loaded once for the tests that use it."""
     watched = tabs.open()
     watched.open((built_book / "book" / f"{name}.html").as_uri())
-    watched.wait_for("document.querySelectorAll('figure.attn-live:not([data-state])').length === 0")
+    watched.start_figures()
     yield watched
     assert watched.problems == []
     tabs.close(watched)
@@ -60,6 +62,8 @@ def use(control, kind):
         control.press("Space")
     elif kind == "radio":
         control.press("ArrowDown")
+    elif kind == "text":
+        control.fill(control.input_value() + " ")
     elif kind == "number":
         control.fill("1.5" if control.get_attribute("step") == "any" else "2")
     elif kind == "range":
@@ -178,6 +182,15 @@ def test_handles_are_seen_in_forced_colours(opened, name):
     opened.page.emulate_media(forced_colors="none")
 
 
+def test_the_model_is_loaded_when_its_first_figure_comes_near(watch, built_book):
+    watched = watch()
+    watched.open((built_book / "book" / "from-text-to-next-word.html").as_uri())
+    weights = re.compile(rf"/{WEIGHTS}\.js")
+    assert not any(map(weights.search, watched.requests))
+    watched.start_figures()
+    assert sum(weights.search(request) is not None for request in watched.requests) == 1
+
+
 def test_the_picture_stays_if_a_figure_fails(watch, built_book):
     watched = watch()
     watched.page.route("**/soft-lookup.js*", lambda route: route.abort())
@@ -202,12 +215,18 @@ def test_scripts_are_light(built_book):
         path.stem: len(gzip.compress(path.read_bytes()))
         for path in (built_book / "_static" / "live").glob("*.js")
     }
-    shared = {*SHARED, "generator", "model"}
+    shared = {*SHARED, *MODEL}
     assert sum(sizes[name] for name in shared) <= 25_000
     assert sizes[WEIGHTS] <= 100_000
     others = set(sizes) - shared - {WEIGHTS}
     assert "soft-lookup" in others
     assert max(sizes[name] for name in others) <= 12_000
+
+
+def test_every_rule_of_the_style_sheet_is_closed():
+    """A brace that a merge lost would switch off all rules behind it."""
+    style = (SCRIPTS.parent / "live.css").read_text(encoding="utf-8")
+    assert style.count("{") == style.count("}") > 100
 
 
 def test_every_script_of_a_figure_is_used(built_book):
@@ -216,8 +235,10 @@ def test_every_script_of_a_figure_is_used(built_book):
         for page in built_book.rglob("*.html")
         for name in FIGURE.findall(page.read_text(encoding="utf-8"))
     }
-    apart = {*SHARED, "generator", "model", "predict"}
-    assert used == {path.stem for path in SCRIPTS.glob("*.js")} - apart
+    scripts = {path.stem: path.read_text(encoding="utf-8") for path in SCRIPTS.glob("*.js")}
+    loaded = {name for text in scripts.values() for name in re.findall(r'"([a-z-]+)\.js"', text)}
+    apart = {*SHARED, *loaded, "predict"}
+    assert used == set(scripts) - apart
 
 
 def draw(width):
@@ -237,3 +258,14 @@ def draw(width):
 def test_a_live_figure_that_cannot_be_is_refused(name, given, error, message):
     with pytest.raises(error, match=message):
         live(name, draw, given)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((BOOK / "assets").glob("*.css")), ids=lambda path: path.stem
+)
+def test_every_block_of_a_style_sheet_is_closed(path):
+    """A block left open makes the rules after it apply to nothing, and no browser complains."""
+    text = re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL)
+    for block in re.split(r"^}$", text, flags=re.MULTILINE)[:-1]:
+        assert block.count("{") == block.count("}") + 1, block
+    assert text.count("{") == text.count("}")

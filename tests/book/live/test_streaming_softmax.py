@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attn_lib import scaled_dot_product_attention, softmax
+from attn_lib.course.mistakes import catalogue
 
 PAGE = "complexity"
 
@@ -101,3 +102,26 @@ def test_what_is_said_of_each_step(figure):
     for _ in range(3):
         figure.get_by_role("button", name="Back").press("Enter")
     assert told.inner_text() == "Nothing is read yet. What will the first block give?"
+
+
+@pytest.mark.parametrize(
+    ("label", "id"),
+    [
+        ("the output alone", "running-sum-not-rescaled"),
+        ("the sum alone", "running-output-not-rescaled"),
+        ("neither", "nothing-rescaled"),
+    ],
+)
+def test_what_is_not_rescaled_makes_the_output_wrong(figure, label, id):
+    scores, values = given(figure)
+    figure.get_by_label(label, exact=True).check()
+    for _ in range(3):
+        figure.get_by_role("button", name="Next block").press("Enter")
+    (wrong,) = (m.wrong for m in catalogue("streaming_attention") if m.id == id)
+    output = wrong(np.ones((1, 1)), scores[:, None], values[:, None], 2)[0, 0]
+    off = output - softmax(scores) @ values
+    assert numbers([figure.locator(".stream-steps tfoot td").last.inner_text()]) == pytest.approx(
+        [off], abs=0.00501
+    )
+    said = figure.locator(".stream-sentence").inner_text()
+    assert said.endswith(f"All keys are read, and the output is wrong by {abs(off):.2f}.")

@@ -160,7 +160,7 @@ def streaming_attention(q, k, v, block):
     total = sum(np.exp(q @ k[b].T - m).sum(axis=1) for b in blocks)
     return sum(np.exp(q @ k[b].T - m) @ v[b] for b in blocks) / total[:, None]
 
-factors = np.float32([1, 0.4966, 0.5488])
+factors = np.float32([0.6703, 1, 0.3012])
 """,
         "drawing": """
 def draw_flops(lengths, d_model):
@@ -528,7 +528,7 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
         "factors = np.exp(-np.diff(np.maximum.accumulate(S[:, 1])))",
         adds=True,
         cost={"streaming-tests": 1},
-        told="factors: entry [0]: expected 1, got 0.122456",
+        told="factors: entry [2]: expected 0.301194, got 1",
     ),
     "a factor for the first block too": Slip(
         "streaming",
@@ -542,21 +542,21 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
         "factors = np.exp(-np.abs(np.diff(S.max(axis=1))))",
         adds=True,
         cost={"streaming-tests": 1},
-        told="factors: entry [0]: expected 1, got 0.818731",
+        told="factors: entry [1]: expected 1, got 0.40657",
     ),
     "every block's own maximum": Slip(
         "streaming",
         "m = S.max(axis=1)\nfactors = np.minimum(1, np.exp(m[:-1] - m[1:]))",
         adds=True,
         cost={"streaming-tests": 1},
-        told="factors: entry [1]: expected 0.496585, got 0.40657",
+        told="factors: entry [2]: expected 0.301194, got 0.122456",
     ),
     "factors to the last maximum": Slip(
         "streaming",
         "factors = np.exp(running_max[:-1] - running_max[-1])",
         adds=True,
         cost={"streaming-tests": 1},
-        told="factors: entry [0]: expected 1, got 0.272532",
+        told="factors: entry [0]: expected 0.67032, got 0.201897",
     ),
     "no return of the axes": Slip(
         "drawing",
@@ -624,6 +624,20 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
         adds=True,
         cost={"drawing-tests": 1},
         told="crossing: expected",
+    ),
+    "not rescaled, nor the outputs": Slip(
+        "by-hand",
+        'merged = [common, sum_a + sum_b]\noutput = (sum_a * out_a + sum_b * out_b) / (sum_a + sum_b)',
+        adds=True,
+        cost={"by-hand-tests": 1},
+        told='output: it follows from your own merged, so it counts.',
+    ),
+    "a sum with a slip, divided by it": Slip(
+        "by-hand",
+        'merged = [common, part_a + part_b + 0.5]\noutput = (part_a * out_a + part_b * out_b) / merged[1]',
+        adds=True,
+        cost={"by-hand-tests": 1},
+        told='output: it follows from your own merged, so it counts.',
     ),
 }
 

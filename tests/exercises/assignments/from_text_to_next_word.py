@@ -611,6 +611,20 @@ SLIPS = {
     "words for ids": slip(
         "cache", change(WRITE, "return text", "return [WORDS[i] for i in text]"), "expected 6 numbers, but entry [0] is the text 'ada'.", 2
     ),
+    "the order read backwards, twice": Slip(
+        "note",
+        'back = np.argsort(note.order)\noutput = note.output[back]\nweight = note.weights[back[note.row], back[note.column]]',
+        adds=True,
+        cost={"note-tests": 1},
+        told='weight: it follows from your own output, so it counts.',
+    ),
+    "another head, and left out": Slip(
+        "leaving",
+        'induction = "ABCD"["ABCD".index(induction) - 1]\nleft = np.delete(parts, 2 + "ABCD".index(induction), axis=0)\nlead = left[:, 0].sum() - left[:, 1].sum()',
+        adds=True,
+        cost={"leaving-tests": 1},
+        told='lead: it follows from your own induction, so it counts.',
+    ),
 }
 
 

@@ -160,22 +160,22 @@ one_hot_rows = int(np.sum(np.max(tempered_softmax(S, 1), axis=1) > 0.99))
     },
     "typed in": {
         "gaps": """
-weight = 0.976
-tempered_weight = 0.864
-needed_gap = 4.60
+weight = 0.931
+tempered_weight = 0.786
+needed_gap = 1.10
 """,
         "alive": """
 row_of_picture = (2, 0, 3, 1)
-responses = -0.001, -0.041, -0.001, 0.051, -0.008
-norms = [0.470, 0.400, 0.005, 0.286]
+responses = -0.005, -0.064, -0.004, 0.083, -0.011
+norms = [0.303, 0.005, 0.400, 0.468]
 """,
         "sharp": """
 def mean_largest_weight(scores):
     return (1 / np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1)).mean()
 
-raw = 0.92
-scaled = 0.35
-one_hot_rows = 26
+raw = 0.85
+scaled = 0.37
+one_hot_rows = 19
 """,
     },
 }
@@ -247,14 +247,14 @@ def tempered_softmax(scores, temperature):
         "tempered_weight = 1 / (1 + np.exp(-gap * temperature))",
         adds=True,
         cost={"gaps-tests": 1},
-        told="tempered_weight: expected 0.864",
+        told="tempered_weight: expected 0.785",
     ),
     "weight divided": Slip(
         "gaps",
         "tempered_weight = weight / temperature",
         adds=True,
         cost={"gaps-tests": 1},
-        told="tempered_weight: expected 0.864",
+        told="tempered_weight: expected 0.785",
     ),
     "both weights": Slip(
         "gaps",
@@ -275,28 +275,28 @@ def tempered_softmax(scores, temperature):
         "needed_gap = temperature * needed_gap",
         adds=True,
         cost={"gaps-tests": 1},
-        told="needed_gap: expected 4.59",
+        told="needed_gap: expected 1.09",
     ),
     "logarithm of the goal": Slip(
         "gaps",
         "needed_gap = np.log(goal)",
         adds=True,
         cost={"gaps-tests": 1},
-        told="needed_gap: expected 4.59",
+        told="needed_gap: expected 1.09",
     ),
     "the other way round": Slip(
         "gaps",
         "needed_gap = np.log((1 - goal) / goal)",
         adds=True,
         cost={"gaps-tests": 1},
-        told="needed_gap: expected 4.59",
+        told="needed_gap: expected 1.09",
     ),
     "base 10": Slip(
         "gaps",
         "needed_gap = np.log10(goal / (1 - goal))",
         adds=True,
         cost={"gaps-tests": 1},
-        told="needed_gap: expected 4.59",
+        told="needed_gap: expected 1.09",
     ),
     "the bugs left in": Slip(
         "logarithm",
@@ -434,7 +434,7 @@ def softmax_jacobian(weights):
         "responses = J[row - 1, :, key]",
         adds=True,
         cost={"alive-tests": 1},
-        told="responses: entry [1]",
+        told="responses: entry [0]: expected -0.004968",
     ),
     "responses to another key": Slip(
         "alive",
@@ -455,7 +455,7 @@ def softmax_jacobian(weights):
         "norms = np.linalg.norm(W, axis=1)",
         adds=True,
         cost={"alive-tests": 1},
-        told="norms: entry [0]: expected 0.469589, got 0.663",
+        told="norms: entry [0]: expected 0.302855, got 0.718526",
     ),
     "one norm of all": Slip(
         "alive",
@@ -469,14 +469,14 @@ def softmax_jacobian(weights):
         "norms = np.sqrt((pictures**2).sum(axis=(1, 2)))",
         adds=True,
         cost={"alive-tests": 1},
-        told="norms: entry [0]: expected 0.4",
+        told="norms: entry [0]: expected 0.302",
     ),
     "sums of absolute values": Slip(
         "alive",
         "norms = np.abs(J).sum(axis=(1, 2))",
         adds=True,
         cost={"alive-tests": 1},
-        told="norms: entry [0]: expected 0.4",
+        told="norms: entry [0]: expected 0.302",
     ),
     "without keepdims in the sum": Slip(
         "backward",
@@ -565,35 +565,35 @@ one_hot_rows = 50
         "scaled = mean_largest_weight(S / width)",
         adds=True,
         cost={"sharp-tests": 1},
-        told="scaled: expected 0.348",
+        told="scaled: expected 0.374",
     ),
     "the weights divided": Slip(
         "sharp",
         "scaled = raw / np.sqrt(width)",
         adds=True,
         cost={"sharp-tests": 1},
-        told="scaled: expected 0.348",
+        told="scaled: expected 0.374",
     ),
     "rows of scaled scores": Slip(
         "sharp",
         "one_hot_rows = (tempered_softmax(S, width**0.5).max(axis=-1) > 0.99).sum()",
         adds=True,
         cost={"sharp-tests": 1},
-        told="one_hot_rows: expected 26, got 0.",
+        told="one_hot_rows: expected 19, got 0.",
     ),
     "a share for a number of rows": Slip(
         "sharp",
         "one_hot_rows = one_hot_rows / 50",
         adds=True,
         cost={"sharp-tests": 1},
-        told="one_hot_rows: expected 26, got 0.52.",
+        told="one_hot_rows: expected 19, got 0.38.",
     ),
     "all weights counted": Slip(
         "sharp",
         "one_hot_rows = (tempered_softmax(S, 1) < 0.99).sum()",
         adds=True,
         cost={"sharp-tests": 1},
-        told="one_hot_rows: expected 26, got",
+        told="one_hot_rows: expected 19, got",
     ),
 }
 
@@ -616,9 +616,9 @@ def alive_example():
 
 def numbers_in_words():
     d_k, scores = random_scores("ada")
-    assert d_k == 100
+    assert d_k == 64
     assert len(scores) == 50
-    assert (softmax(scores).max(axis=-1) > 0.99).sum() == 26
+    assert (softmax(scores).max(axis=-1) > 0.99).sum() == 19
     means = mean_largest_weight(scores), mean_largest_weight(scores / np.sqrt(d_k))
     return ["0.99", *(f"{mean:.2f}" for mean in means)]
 

@@ -143,13 +143,13 @@ def draw_variances(widths):
     },
     "typed in": {
         "predict": """
-variance = 68 * 4 * 2.5
-sd = 26.08
-bound = 16.49
-mean = 25.5
+variance = 101 * 0.5 * 0.25
+sd = 3.55
+bound = 20.10
+mean = -25.25
 """,
         "chance": """
-noise = 0.0104
+noise = 0.0181
 errors_away = 6.9
 verdict = " b"
 matrix_noise = 0.0882
@@ -199,7 +199,7 @@ SLIPS = {
         "variance = d_k * var_q",
         adds=True,
         cost={"predict-tests": 1},
-        told="variance: expected 680, got 272.",
+        told="variance: expected 12.625, got 50.5.",
     ),
     "sd of the other bound": Slip(
         "predict", "bound = 2 * sd", adds=True, cost={"predict-tests": 1}, told="bound: expected"
@@ -556,14 +556,14 @@ def draw_variances(widths):
         "noise = 100 * noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="noise: expected 0.0104",
+        told="noise: expected 0.0180",
     ),
     "noise times the width": Slip(
         "chance",
         "noise = width * noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="noise: expected 0.0104",
+        told="noise: expected 0.0180",
     ),
     "with its sign": Slip(
         "chance",
@@ -577,14 +577,14 @@ def draw_variances(widths):
         "errors_away = abs(measured - width) / noise",
         adds=True,
         cost={"chance-tests": 1},
-        told="errors_away: expected 6.89",
+        told="errors_away: expected 6.90",
     ),
     "percent for standard errors": Slip(
         "chance",
         "errors_away = 100 * abs(measured / width - 1)",
         adds=True,
         cost={"chance-tests": 1},
-        told="errors_away: expected 6.89",
+        told="errors_away: expected 6.90",
     ),
     "a verdict in words": Slip(
         "chance",
@@ -606,6 +606,34 @@ def draw_variances(widths):
         adds=True,
         cost={"chance-tests": 1},
         told="matrix_noise: expected",
+    ),
+    "variances averaged, and the root of that": Slip(
+        "predict",
+        'variance = d_k * (var_q + var_k) / 2\nsd = variance**0.5',
+        adds=True,
+        cost={"predict-tests": 1},
+        told='sd: it follows from your own variance, so it counts.',
+    ),
+    "two digits exchanged, and the root of that": Slip(
+        "predict",
+        'variance = 12.26\nsd = round(variance**0.5, 2)',
+        adds=True,
+        cost={"predict-tests": 1},
+        told='sd: it follows from your own variance, so it counts.',
+    ),
+    "numbers of the example": Slip(
+        "predict",
+        'variance, sd = 1200.0, 34.64',
+        adds=True,
+        cost={"predict-tests": 2},
+        told='It follows from your own variance: put that right first.',
+    ),
+    "noise in percent, and on from there": Slip(
+        "chance",
+        "noise = 100 * noise\nerrors_away = abs(measured / width - 1) / noise\nverdict = 'A'",
+        adds=True,
+        cost={"chance-tests": 1},
+        told='verdict: it follows from your own errors_away, so it counts.',
     ),
 }
 
@@ -631,7 +659,7 @@ def chance_example():
 
 def numbers_in_words():
     d_k = entries("ada").d_k
-    assert d_k == 68
+    assert d_k == 101
     return [f"{d_k / d_k**2:.4f}"]
 
 

@@ -54,7 +54,7 @@ UNEXPLAINED = {
         "softmax",
         SHIFTED.format("softmax(scores)", "scores - scores.mean(axis=-1, keepdims=True)"),
     ),
-    "root of the width of a value": ("quiz", "formula", FORMULA.format("v.shape[-1]")),
+    "root of twice the width": ("quiz", "formula", FORMULA.format("2 * q.shape[-1]")),
     "heads under the root as well": (
         "variance-growth",
         "scale",

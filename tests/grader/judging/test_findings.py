@@ -108,12 +108,15 @@ def reported(check: Checks) -> tuple[JudgedPart, ...]:
 
 
 def test_texts_are_truncated_and_made_encodable():
-    check = Checks({"letter": "\ud800" * 10_000})
+    def wordy():
+        raise ValueError("\ud800" * 10_000)
+
+    check = Checks({"wordy": wordy})
     check.part("it", points=1)
-    check.choice("letter", "AB")
+    check.call("wordy", expected=1.0)
     (part,) = reported(check)
     (finding,) = part.findings
-    assert finding.message.startswith('expected one of the letters "A", "B", got ')
+    assert finding.message.startswith("it raised ValueError: ")
     assert 2000 < len(finding.message) < MAX_CHARACTERS
     finding.message.encode("utf-8")
     assert parts_from_json(as_read({"a-tests": (part,)})) == {"a-tests": (part,)}

@@ -40,5 +40,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [4, 5], dominates: key 1 has the larger score, 8 against 4,
+# Value 0, [4, 8], dominates: key 0 has the larger score, 3 against -1,
 # so its value gets the weight 0.944.

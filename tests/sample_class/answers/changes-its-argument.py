@@ -39,5 +39,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [8, 3], dominates: key 1 has the larger score, -3 against -6,
-# so its value gets the weight 0.893.
+# Value 0, [1, 6], dominates: key 0 has the larger score, -1 against -6,
+# so its value gets the weight 0.972.

@@ -39,5 +39,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [1, 0], dominates: key 0 has the larger score, 2 against -4,
-# so its value gets the weight 0.986.
+# Value 1, [5, 9], dominates: key 1 has the larger score, 1 against -3,
+# so its value gets the weight 0.944.

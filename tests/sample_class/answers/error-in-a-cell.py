@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [5, 0], dominates: key 1 has the larger score, 7 against 0,
-# so its value gets the weight 0.993.
+# Value 1, [6, 1], dominates: key 1 has the larger score, 4 against -1,
+# so its value gets the weight 0.972.

@@ -31,5 +31,5 @@ weights = softmax(scaled_scores)
 output = weights @ values
 
 # %% [in-words]
-# Value 0, [0, 1], dominates: key 0 has the larger score, -2 against -8,
-# so its value gets the weight 0.986.
+# Value 1, [8, 2], dominates: key 1 has the larger score, 1 against -3,
+# so its value gets the weight 0.944.

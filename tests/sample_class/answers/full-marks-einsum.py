@@ -34,5 +34,5 @@ weights = softmax(scaled_scores)
 output = np.einsum("j,jc->c", weights, values)
 
 # %% [in-words]
-# Value 0, [4, 8], dominates: key 0 has the larger score, 12 against 10,
-# so its value gets the weight 0.804.
+# Value 0, [5, 8], dominates: key 0 has the larger score, 3 against -1,
+# so its value gets the weight 0.944.

@@ -37,5 +37,5 @@ weights = np.round(softmax(scores=raw_scores / np.sqrt(np.float32(2))), decimals
 output = np.round(attention(q=query[None], k=keys, v=values)[0], decimals=3)
 
 # %% [in-words]
-# Value 0, [5, 3], dominates: key 0 has the larger score, 10 against 6,
-# so its value gets the weight 0.944.
+# Value 0, [1, 1], dominates: key 0 has the larger score, 3 against -2,
+# so its value gets the weight 0.972.

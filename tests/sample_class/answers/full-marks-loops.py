@@ -64,5 +64,5 @@ for c in range(2):
     output.append(sum(np.exp(s) / total * value[c] for s, value in zip(scaled_scores, values)))
 
 # %% [in-words]
-# Value 0, [1, 7], dominates: key 0 has the larger score, -5 against -8,
-# so its value gets the weight 0.893.
+# Value 1, [4, 8], dominates: key 1 has the larger score, 2 against -3,
+# so its value gets the weight 0.972.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [4, 6], dominates: key 1 has the larger score, 6 against -1,
-# so its value gets the weight 0.993.
+# Value 0, [2, 3], dominates: key 0 has the larger score, -2 against -6,
+# so its value gets the weight 0.944.

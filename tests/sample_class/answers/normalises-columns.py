@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [9, 3], dominates: key 1 has the larger score, -12 against -14,
+# Value 1, [4, 7], dominates: key 1 has the larger score, -4 against -6,
 # so its value gets the weight 0.804.

@@ -37,5 +37,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [0, 6], dominates: key 0 has the larger score, 7 against 4,
-# so its value gets the weight 0.893.
+# Value 1, [4, 4], dominates: key 1 has the larger score, -1 against -5,
+# so its value gets the weight 0.944.

@@ -41,5 +41,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [9, 7], dominates: key 0 has the larger score, -1 against -3,
-# so its value gets the weight 0.804.
+# Value 1, [8, 7], dominates: key 1 has the larger score, -1 against -5,
+# so its value gets the weight 0.944.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [2, 8], dominates: key 1 has the larger score, 4 against 1,
-# so its value gets the weight 0.893.
+# Value 0, [3, 7], dominates: key 0 has the larger score, -2 against -4,
+# so its value gets the weight 0.804.

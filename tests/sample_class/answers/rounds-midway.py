@@ -31,5 +31,5 @@ weights = np.round(softmax(raw_scores / 2**0.5), 3)
 output = softmax(raw_scores / 2**0.5).round(2) @ values
 
 # %% [in-words]
-# Value 0, [3, 7], dominates: key 0 has the larger score, 3 against -2,
-# so its value gets the weight 0.972.
+# Value 0, [4, 9], dominates: key 0 has the larger score, 3 against -1,
+# so its value gets the weight 0.944.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 0, [8, 4], dominates: key 0 has the larger score, 5 against -2,
-# so its value gets the weight 0.993.
+# Value 1, [5, 2], dominates: key 1 has the larger score, 3 against -1,
+# so its value gets the weight 0.944.

@@ -38,5 +38,5 @@ output = [
 ]
 
 # %% [in-words]
-# Value 1, [0, 6], dominates: key 1 has the larger score, 3 against 1,
-# so its value gets the weight 0.804.
+# Value 0, [0, 4], dominates: key 0 has the larger score, -3 against -6,
+# so its value gets the weight 0.893.

@@ -87,19 +87,18 @@ class TestUnknownAttention:
             seen[:, j] = moves > 1e-6
         assert np.array_equal(seen, mask_from_outside(learner).mask)
 
-    def test_the_two_counts_identify_the_mistake(self, learner):
+    def test_counts_and_the_first_pair_identify_the_mistake(self, learner):
         mask, kind = mask_from_outside(learner)
-        n = len(mask)
-        right = causal_mask(n, n)
-        future, lost = int((mask & ~right).sum()), int((right & ~mask).sum())
-        half = n * (n - 1) // 2
-        counts = {"A": (n - 1, 0), "B": (0, n), "D": (half, 0), "E": (half, half + n)}
-        if kind == "C":
-            assert future == 0
-            assert lost > 0
-            assert mask.diagonal().all()
-        else:
-            assert (future, lost) == counts[kind]
+        right = causal_mask(len(mask), len(mask))
+        future, lost = (mask & ~right).sum(), (right & ~mask).sum()
+        signs = {
+            "A": future > 0 and lost == 0,
+            "B": future == 0 and not mask[0, 0],
+            "C": future == 0 and mask[0, 0] and lost > 0,
+            "D": future > 0 and lost > 0 and mask[0, 0],
+            "E": future > 0 and lost > 0 and not mask[0, 0],
+        }
+        assert [letter for letter, fits in signs.items() if fits] == [kind]
 
 
 @pytest.mark.parametrize(

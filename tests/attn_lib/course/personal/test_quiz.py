@@ -12,6 +12,7 @@ from attn_lib.course.personal.quiz import (
     SHOWN_BY_A_DIVISOR,
     SHOWN_BY_A_SPREAD,
     SHOWN_BY_WIDE_SCORES,
+    as_attention,
     batch_sizes,
     causal_scores,
     claims,
@@ -23,7 +24,7 @@ from attn_lib.course.personal.quiz import (
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
-from tests.attn_lib.course.personal.left_out import IN_A_CAUSAL_ROW, IN_ONE_ROW
+from tests.attn_lib.course.personal.left_out import BY_WIDE_SCORES, IN_A_CAUSAL_ROW
 
 DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, claims]
 
@@ -51,17 +52,13 @@ class TestMistakesShow:
             d_k = wide_scores(learner).d_k
             return d_k, np.sqrt(d_k)
 
-        def weights(learner):
-            d_k, _, scores = wide_scores(learner)
-            return scores[None].astype(float), np.sqrt(d_k)
-
         one = {"variance-always-one": "Divided by the root, the variance is 1."}
         check_shown("scaled_variance", variance, left_out=one)
         check_shown(
-            "tempered_softmax",
-            weights,
-            SHOWN_BY_WIDE_SCORES["tempered_softmax"],
-            left_out=IN_ONE_ROW,
+            "attention",
+            lambda learner: as_attention(wide_scores(learner)),
+            SHOWN_BY_WIDE_SCORES["attention"],
+            left_out=BY_WIDE_SCORES,
         )
 
     def test_variance_of_a_score(self):

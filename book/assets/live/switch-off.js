@@ -1,0 +1,45 @@
+// Parts of the trained model switched off, one or several: what comes next, which answers go wrong.
+"use strict";
+
+live.modelFigure("switch-off", (root, start) => {
+  const { el } = live;
+  const { HEADS, headName } = modelView;
+  const OPTIONS = { positions: { positions: false }, scale: { scale: 1 }, mask: { mask: false } };
+  const say = live.announcer(root);
+  const off = new Set(start.change === "nothing" ? [] : [start.change]);
+
+  function changed() {
+    const without = HEADS.filter((head) => off.has(headName(head)));
+    const names = without.map(([layer, head]) => `layer${layer}.${head}`);
+    const others = Object.keys(OPTIONS).filter((part) => off.has(part));
+    return {
+      options: Object.assign({ without: new Set(names) }, ...others.map((part) => OPTIONS[part])),
+      what: off.size ? `Without ${[...off].map((part) => start.said[part] ?? part).join(", ")}`
+        : "With all parts",
+    };
+  }
+  const compare = modelCompare({ start, say, changed });
+  const boxes = new Map();
+  const toggle = (part) => {
+    const label = live.toggle(start.said[part] ?? part, !off.has(part), (on) => {
+      if (on) off.delete(part);
+      else off.add(part);
+      compare.show();
+    });
+    boxes.set(part, label.querySelector("input"));
+    return label;
+  };
+  const group = (legend, parts) => el("fieldset", { class: "live-choice" }, el("legend", {}, legend),
+    ...parts.map(toggle));
+  const layers = [1, 2].map((layer) => group(`Layer ${layer}`,
+    HEADS.filter(([one]) => one === layer).map(headName)));
+  const all = live.button("Everything on", () => {
+    off.clear();
+    for (const box of boxes.values()) box.checked = true;
+    compare.show();
+  });
+  root.append(el("p", { class: "live-hint" }, "Uncheck what is to be switched off."),
+    el("div", { class: "switches" }, ...layers, group("Other parts", Object.keys(OPTIONS)), all),
+    compare.element);
+  compare.begin();
+}, "model-compare.js");

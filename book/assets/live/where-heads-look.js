@@ -1,0 +1,63 @@
+// Where each head of the trained model looks from a word, and which word comes next.
+"use strict";
+
+live.modelFigure("where-heads-look", (root, start) => {
+  const { el, number } = live;
+  const { headName, weightsOf } = modelView;
+  const say = live.announcer(root);
+  let { head } = start;
+  let words, trace, cells;
+  let chosen = 0;
+  let backwards = false;
+
+  const table = modelView.wordTable({ legend: "Word", columns: ["weight"],
+    choose: (i) => { chosen = i; show(); } });
+  const heads = modelView.headChoice({ roles: start.roles, value: head,
+    input: (now) => { head = now; show(); } });
+  const direction = live.choice({ legend: "Show", value: "row",
+    options: [["row", "where the word looks"], ["column", "which words look at it"]],
+    input: (now) => { backwards = now === "column"; show(); } });
+  const next = modelView.nextWords(5);
+  const sentence = el("p", { class: "live-sentence" });
+
+  function show() {
+    const weights = weightsOf(trace, head); // (n, n)
+    const seen = backwards ? weights.map((row) => row[chosen]) : weights[chosen];
+    seen.forEach((weight, j) => {
+      const hidden = backwards ? j < chosen : j > chosen;
+      modelView.share(cells[j][0], weight, hidden ? "hidden" : number(weight));
+      cells[j][0].classList.toggle("model-hidden", hidden);
+    });
+    table.show(chosen, seen.map((weight, j) => (backwards ? [j, chosen, weight] : [chosen, j, weight])));
+    heads.mark(chosen, words.length, backwards);
+    const [[best, part]] = next.show(`After “${words.slice(Math.max(0, chosen - 1), chosen + 1).join(" ")}”`,
+      [trace.logits[chosen]]);
+    const most = seen.indexOf(Math.max(...seen));
+    const total = seen.reduce((a, b) => a + b, 0);
+    const named = (i) => `“${words[i]}” (word ${i + 1})`;
+    sentence.textContent = `${headName(head).replace("l", "L")}: ${backwards
+      ? `of all words, ${named(most)} gives most of its weight to ${named(chosen)}, ${number(seen[most])}; `
+        + `the column sums to ${number(total)}.`
+      : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`} `
+      + `After “${words[chosen]}”, the likeliest word is “${best}”, ${number(part)}.`;
+    say(sentence.textContent);
+  }
+
+  function read(typed) {
+    words = typed;
+    chosen = words.length - 1;
+    trace = model.forward(trainedModel, modelView.encode(words));
+    cells = table.set(words);
+    heads.set(trace);
+    show();
+  }
+
+  const field = modelView.sentenceField({ sentence: start.sentence, examples: start.choices.sentence, say,
+    input: read });
+  root.append(
+    el("p", { class: "live-hint" }, "Point at a word, tap it, or go to the words with the Tab key and use "
+      + "the arrow keys."),
+    field, heads.element, direction,
+    el("div", { class: "live-columns" }, table.element, el("div", {}, next.element, sentence)));
+  read(start.sentence.split(" "));
+});
