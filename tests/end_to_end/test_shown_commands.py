@@ -188,6 +188,9 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python -m tests.exercises.proof.seeds": Untested(
         "It takes minutes; the suite tries fewer seeds of the same tests."
     ),
+    ".venv/bin/python -m tests.exercises.proof.misreadings": Untested(
+        "It takes minutes; the suite tries fewer learners' numbers."
+    ),
     ".venv/bin/python -m tools.pictures": Tested(
         "tests/tools/test_pictures.py::test_each_picture_shows_the_right_part_of_the_page"
     ),
@@ -202,6 +205,10 @@ CONTRIBUTING: dict[str, Entry] = {
     'make test PYTEST="tests/attn_lib/figures/test_figures.py tests/book/test_pages.py"': PART,
     'make test PYTEST="tests/book/test_quiz.py tests/book/test_pages.py'
     ' tests/book/test_claims.py"': PART,
+    'make test PYTEST="tests/book/live tests/book/test_pages.py --built-book _build/html"': PART,
+    ".venv/bin/python benchmarks/live_figures.py": Untested(
+        "It measures times; its figures are used by tests/book/live."
+    ),
     "make test PYTEST=tests/book/claims": PART,
     'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
     ' tests/book/test_claims.py"': PART,

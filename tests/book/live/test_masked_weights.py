@@ -149,3 +149,18 @@ def test_cells_are_painted_by_mouse_finger_and_keyboard(live_page, figure):
     assert_shown(figure, way_to_mask("right")(scores_of(figure), mask))
     pressed = figure.locator(".mask-cell").evaluate_all("all => all.map(b => b.ariaPressed)")
     np.testing.assert_array_equal(np.reshape(pressed, (5, 5)) == "true", mask)
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_the_figure_keeps_its_height_when_there_are_fewer_queries(live_page, width):
+    live_page.set_viewport_size({"width": width, "height": 800})
+    figure = live_page.locator("figure[data-live=masked-weights]", has_text="Queries").first
+    queries, now = figure.get_by_label("Queries"), figure.locator(".attn-live-now")
+    heights = []
+    for key in ("Home", "ArrowRight", "End"):
+        queries.press(key)
+        heights.append(now.bounding_box()["height"])
+    rows = figure.locator(".mask-table").first.locator("tbody tr:visible").count()
+    live_page.set_viewport_size({"width": 1280, "height": 800})
+    assert rows == 6
+    assert max(heights) - min(heights) <= 2  # rows of 2.4 rem are rounded to pixels
