@@ -110,9 +110,8 @@ live.modelFigure("array-by-array", (root, start) => {
 
   function read() {
     cell.show(placeOf([row, column]));
-    sentence.textContent = `${meaning(names[at])[0].toUpperCase()}${meaning(names[at]).slice(1)}. `
-      + `The ring is at ${cellWords()}.`;
-    say(`${names[at]}: ${sentence.textContent}`);
+    sentence.textContent = `${names[at]}: ${meaning(names[at])}. The ring is at ${cellWords()}.`;
+    say(sentence.textContent);
   }
 
   function show() {
