@@ -13,7 +13,7 @@ from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums
 from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
-from attn_lib.course.notebooks.cells import names_defined
+from attn_lib.course.notebooks.cells import functions_defined, names_defined
 from grader.errors import GraderError
 
 
@@ -67,14 +67,8 @@ def read_source(data: bytes) -> Source:
     names = {
         name
         for cell in notebook.cells
-        if cell.cell_type == "code" and is_solution(cell)
-        for name in names_defined(cell.source)
-    }
-    names |= {
-        name
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not (is_solution(cell) or is_grade(cell))
-        for name in _functions(cell.source)
+        if cell.cell_type == "code" and not _is_test(cell)
+        for name in (names_defined if is_solution(cell) else functions_defined)(cell.source)
     }
     points = {
         cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
@@ -91,15 +85,6 @@ def read_source(data: bytes) -> Source:
 
 def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
-
-
-def _functions(source: str) -> set[str]:
-    """Return the functions that a cell defines; none if it is not plain Python."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:  # a magic, for example
-        return set()
-    return {statement.name for statement in body if isinstance(statement, ast.FunctionDef)}
 
 
 def _check_points(cell: NotebookNode) -> None:

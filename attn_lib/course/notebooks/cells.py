@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dis
 import hashlib
 import json
@@ -137,6 +138,21 @@ def names_defined(source: str) -> set[str]:
     """
     code = compile(source, "<answer>", "exec")
     return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
+
+
+def functions_defined(source: str) -> set[str]:
+    r"""Return the functions that a cell defines; none if it is not plain Python.
+
+    Examples
+    --------
+    >>> functions_defined("import math\ndef half(x):\n    return x / 2")
+    {'half'}
+    """
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:  # a magic, for example
+        return set()
+    return {statement.name for statement in body if isinstance(statement, ast.FunctionDef)}
 
 
 def seed_of_answers(written: Iterable[tuple[str | None, str]]) -> int:

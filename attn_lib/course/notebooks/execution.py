@@ -25,6 +25,7 @@ from attn_lib.course.checks.libraries import WHAT_IS_THERE, imported_libraries
 from attn_lib.course.checks.observation import has_statements
 from attn_lib.course.notebooks.cells import (
     Cell,
+    functions_defined,
     names_defined,
     seed_of_answers,
     visible,
@@ -124,8 +125,8 @@ def grade(cells: list[Cell], source: list[Cell], folder: Path) -> Outcome:
         answers={
             name
             for cell in source
-            if cell.is_code and cell.is_answer
-            for name in names_defined(cell.source)
+            if cell.is_code and not cell.is_test
+            for name in (names_defined if cell.is_answer else functions_defined)(cell.source)
         },
         seed=seed_of_answers(written),
     )
