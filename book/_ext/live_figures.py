@@ -1,9 +1,8 @@
 """Give each page the scripts and styles of its live figures, and no other page any of them.
 
 `attn_lib.figures.live` marks a figure with its name. Its script stands in book/assets/live/ beside
-those that all live figures share, and so do the styles that no other figure needs. The weights of
-the trained model are written when the book is built, from the same file that
-`attn_lib.model.trained_model` reads.
+those that all live figures share. The weights of the trained model are written when the book is
+built, from the same file that `attn_lib.model.trained_model` reads.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ SCRIPTS = Path(__file__).resolve().parents[1] / "assets" / "live"
 #: The scripts that every live figure needs.
 SHARED = ("mathematics", "kit")
 WEIGHTS = "trained-model"
+STYLES = "live.css"
 #: The kinds of words that figures of the model tell apart, by their names in `language`.
 KINDS = (
     *("NAMES", "DRINKS", "SINGULAR_NOUNS", "PLURAL_NOUNS"),
@@ -78,7 +78,10 @@ def _add_scripts(
     context: Mapping[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    for name in scripts_of(str(context.get("body", ""))):
+    names = scripts_of(str(context.get("body", "")))
+    if names:
+        app.add_css_file(STYLES)
+    for name in names:
         if not (SCRIPTS / f"{name}.js").is_file():
             logger.warning(
                 "no script for the live figure %r: expected book/assets/live/%s.js",
@@ -89,8 +92,6 @@ def _add_scripts(
             )
             continue
         app.add_js_file(f"live/{name}.js", loading_method="defer")
-        if (SCRIPTS / f"{name}.css").is_file():
-            app.add_css_file(f"live/{name}.css")
 
 
 def _write_weights(app: Sphinx, exception: Exception | None) -> None:
