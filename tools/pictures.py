@@ -24,6 +24,14 @@ FOLDER = ROOT / "docs"
 #: Maximum size of a README picture, in bytes.
 LIMIT = 150_000
 
+#: Whether every live figure in the window computes; some start when they come near.
+LIVE = """
+[...document.querySelectorAll("figure.attn-live")].every((figure) => {
+  const { top, bottom } = figure.getBoundingClientRect();
+  return figure.dataset.state || top > innerHeight || bottom < 0;
+})
+"""
+
 
 @dataclass(frozen=True)
 class View:
@@ -38,8 +46,8 @@ class View:
 
 VIEWS = {
     "page.png": View(
-        "_build/html/book/dot-products.html",
-        ".attn-explore:has(label:text-is('Row'))",
+        "_build/html/book/from-text-to-next-word.html",
+        "figure[data-live='where-heads-look']",
         above=80,
         width=1240,
         height=740,
@@ -71,6 +79,7 @@ def take(page: Page, view: View) -> bytes:
         " behavior: 'instant'})",
         view.above,
     )
+    page.wait_for_function(LIVE)
     page.wait_for_timeout(500)  # the theme animates its bars while a page scrolls
     return page.screenshot()
 
