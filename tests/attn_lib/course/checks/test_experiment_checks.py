@@ -151,6 +151,17 @@ class TestDrawing:
     def test_a_wrong_drawing_is_reported(self, function, told):
         assert told in drawn(function)
 
+    def test_exchanged_axes_are_named_only_if_both_numbers_are_there(self):
+        wide = np.array([2.0, 8.0])
+        root = {"root": Line(wide, target="score_sd", args=[(2,), (8,)])}
+
+        def told(*numbers):
+            return drawn(lambda: plt.subplots()[1].plot(*numbers, label="root")[0].axes, lines=root)
+
+        assert told(wide, wide**0.5) == "ok"
+        assert "line 'root': its x and y are exchanged: in ax.plot(x, y)" in told(wide**0.5, wide)
+        assert "line 'root', x: entry [0]: expected 2, got 0" in told(wide)
+
     def test_required_linear_axes(self):
         assert drawn(lambda: draw(log=""), logarithmic="") == "ok"
         assert "expected a linear x axis, got log" in drawn(draw, logarithmic="")
