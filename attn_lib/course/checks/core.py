@@ -549,6 +549,10 @@ class Checks:
             return self._ledger.note(name, exchanged)
         if problem:
             return self._ledger.note(f"{name}, x", problem)
+        other = _elsewhere(drawing.curves, curve, right)
+        if other:
+            told = f"its numbers stand in the line labelled {other!r}. Are the labels exchanged?"
+            return self._ledger.note(name, told)
         question = Question(right, compute, _point_by_point(right))
         self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))
 
@@ -559,6 +563,17 @@ def _is_exchanged(curve: Curve, x: NDArray[Any], y: NDArray[Any]) -> bool:
         difference(np.sort(got), np.sort(right), _point_by_point(right))
         for got, right in ((curve.x, y), (curve.y, x))
     )
+
+
+def _elsewhere(curves: Sequence[Curve], curve: Curve, y: NDArray[Any]) -> str:
+    """Return the label of the curve that has the right y, if `curve` does not; "" if none has."""
+
+    def is_right(other: Curve) -> bool:
+        return np.array_equal(other.x, curve.x) and not difference(other.y, y, _point_by_point(y))
+
+    if is_right(curve):
+        return ""
+    return next((other.label for other in curves if is_right(other)), "")
 
 
 def _point_by_point(numbers: NDArray[Any]) -> tuple[float, float]:
