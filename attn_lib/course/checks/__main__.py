@@ -13,7 +13,8 @@ It needs only NumPy. The notebook file is never changed. Its code is executed as
 all your rights, so check only notebooks that you trust.
 
 The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is not an
-exercise notebook or its hidden tests are not found.
+exercise notebook or its hidden tests are not found. Ctrl+C ends a cell that does not end by itself;
+the others are still checked.
 """
 
 from __future__ import annotations

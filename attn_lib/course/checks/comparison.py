@@ -23,7 +23,8 @@ _NO_BOOLEANS = (
 )
 _MASKED = "a masked array. Fill the masked entries: x.filled(0)."
 _NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
-_NUMBER_WITH_MORE = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*[^\W\d]+\s*")
+_NUMBER_WITH_MORE = re.compile(r"\D*\d+(?:[.,]\d+)?\D*")
+_WITH_SEPARATORS = re.compile(r"\s*\d{1,3}(?:([.,' ])\d{3})(?:\1\d{3})+\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
@@ -246,6 +247,9 @@ def _described(value: object) -> str:
             number = value.strip().replace(",", ".")
             comma = " and with a decimal point" if "," in value else ""
             return f"the text {value!r}. Write it without quotes{comma}: {number}."
+        if _WITH_SEPARATORS.fullmatch(value):
+            digits = re.sub(r"\D", "", value)
+            return f"the text {value!r}. Write it without quotes and separators: {digits}."
         shown = value if len(value) <= MAX_SHOWN_TEXT else f"{value[:MAX_SHOWN_TEXT]}…"
         alone = " Write the number alone." if _NUMBER_WITH_MORE.fullmatch(value) else ""
         return f"the text {shown!r}.{alone}"

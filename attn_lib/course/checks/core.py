@@ -21,6 +21,7 @@ from attn_lib.course.checks.comparison import (
 )
 from attn_lib.course.checks.diagnosis import Question
 from attn_lib.course.checks.drawings import (
+    Curve,
     Drawing,
     Image,
     Line,
@@ -541,12 +542,38 @@ class Checks:
             return np.array([function(*args) for args in line.args])
 
         x = np.asarray(line.x)
+        right = compute(TARGETS[line.target])
         problem = difference(curve.x, x, _point_by_point(x))
+        if problem and _is_exchanged(curve, x, right):
+            exchanged = "its x and y are exchanged: in ax.plot(x, y), x comes first."
+            return self._ledger.note(name, exchanged)
         if problem:
             return self._ledger.note(f"{name}, x", problem)
-        right = compute(TARGETS[line.target])
+        other = _elsewhere(drawing.curves, curve, right)
+        if other:
+            told = f"its numbers stand in the line labelled {other!r}. Are the labels exchanged?"
+            return self._ledger.note(name, told)
         question = Question(right, compute, _point_by_point(right))
         self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))
+
+
+def _is_exchanged(curve: Curve, x: NDArray[Any], y: NDArray[Any]) -> bool:
+    """Say whether a curve has the right y as its x, and the right x as its y, in any order."""
+    return not any(
+        difference(np.sort(got), np.sort(right), _point_by_point(right))
+        for got, right in ((curve.x, y), (curve.y, x))
+    )
+
+
+def _elsewhere(curves: Sequence[Curve], curve: Curve, y: NDArray[Any]) -> str:
+    """Return the label of the curve that has the right y, if `curve` does not; "" if none has."""
+
+    def is_right(other: Curve) -> bool:
+        return np.array_equal(other.x, curve.x) and not difference(other.y, y, _point_by_point(y))
+
+    if is_right(curve):
+        return ""
+    return next((other.label for other in curves if is_right(other)), "")
 
 
 def _point_by_point(numbers: NDArray[Any]) -> tuple[float, float]:

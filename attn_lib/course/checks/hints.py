@@ -70,8 +70,8 @@ def error_hint(error: BaseException, line: str, args: Sequence[Any]) -> str:
     shapes = _BROADCAST.search(text)
     if shapes and _lost_an_axis(*shapes.groups()):
         return (
-            "A sum, mean or maximum over an axis takes that axis away. With keepdims=True it "
-            "stays, with length 1."
+            "One of the two has an axis fewer. A sum, mean or maximum over an axis takes that axis "
+            "away. With keepdims=True it stays, with length 1. x[..., None] adds one at the end."
         )
     if _SINGLE.search(text):
         return "Functions of `math`, float() and int() take one number; np.exp or np.sqrt an array."
@@ -145,6 +145,13 @@ def form_hint(got: object, shape: tuple[int, ...]) -> str:
     >>> form_hint([0,893, 0,107], (2,))
     'Numbers have a decimal point: with a comma, 0,893 is the two numbers 0 and 893.'
     """
+    array = as_numbers(got)
+    if array is not None and array.shape == (1, *shape):
+        return "It has one pair of brackets too many." if shape else _tuple_hint(got, np.zeros(()))
+    if isinstance(got, np.ndarray) and len(shape) == 1 and got.ndim == shape[0] > 1:
+        return (
+            f"It is an array. If its shape is asked for, type the {got.ndim} numbers of that shape."
+        )
     if not isinstance(got, (list, tuple)) or len(shape) > 1:
         return ""
     wanted = shape[0] if shape else 1
@@ -201,12 +208,19 @@ def _rounding_hint(array: NDArray[Any], expected: NDArray[Any]) -> str:
     return ""
 
 
-def _tuple_hint(got: tuple[Any, ...], expected: NDArray[Any]) -> str:
+def _tuple_hint(got: object, expected: NDArray[Any]) -> str:
+    if not isinstance(got, tuple):
+        return ""
     shapes = [array.shape if (array := as_numbers(part)) is not None else None for part in got]
-    if not any(shapes):  # numbers alone: a list of another length
+    if not any(shapes) and expected.ndim:  # numbers alone: a list of another length
         return ""
     if len(got) == 1:
         return "It is a tuple of one: a comma at the end of a line, `return x,`, makes one."
+    if not expected.ndim:
+        return (
+            f"It is a tuple of {len(got)}; a comma, as in `return a, b`, makes one. Give one "
+            "number alone."
+        )
     place = shapes.index(expected.shape) if expected.shape in shapes else None
     which = "" if place is None else f" Number {place + 1} has the shape that is asked for."
     return f"It is a tuple of {len(got)}; `return a, b` makes one. Return one array alone.{which}"

@@ -605,6 +605,12 @@ SLIPS = {
         "cache", change(WRITE, "range(n_words)", "range(n_words - 1)"), "numbers, got", 3
     ),
     "the least likely": slip("cache", change(WRITE, "argmax", "argmin"), "entry", 2),
+    "the highest logit after any word": slip(
+        "cache", change(WRITE, "logits[-1].argmax()", "logits.max(axis=0).argmax()"), "entry [6]", 2
+    ),
+    "the mean over all words": slip(
+        "cache", change(WRITE, "logits[-1].argmax()", "logits.mean(axis=0).argmax()"), "entry", 2
+    ),
     "the logit for the word": slip(
         "cache", change(WRITE, "argmax", "max"), "expected", 2
     ),

@@ -581,6 +581,13 @@ one_hot_rows = 50
         cost={"sharp-tests": 1},
         told="one_hot_rows: expected 19, got 0.",
     ),
+    "one row too many": Slip(
+        "sharp",
+        "one_hot_rows = one_hot_rows + 1",
+        adds=True,
+        cost={"sharp-tests": 1},
+        told="Likely cause: one row too many.",
+    ),
     "a share for a number of rows": Slip(
         "sharp",
         "one_hot_rows = one_hot_rows / 50",

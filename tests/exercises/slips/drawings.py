@@ -128,6 +128,9 @@ VARIANCE = {
     "a floor below the line": variances(
         "", "line 'by d_k', y", by_width="1 / widths + 1e-6"
     ),
+    "labels of two lines exchanged": variances(
+        "", "Are the labels exchanged?", cost=2, by_root="1 / widths", by_width="widths**0"
+    ),
     "rounded to three decimals": variances("", "line 'by d_k', y", by_width="(1 / widths).round(3)"),
     "n - 1 in the denominator": variances("", "line 'by d_k', y", by_width="1 / (widths + 0.05)"),
 }

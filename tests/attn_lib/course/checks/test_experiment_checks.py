@@ -151,6 +151,24 @@ class TestDrawing:
     def test_a_wrong_drawing_is_reported(self, function, told):
         assert told in drawn(function)
 
+    def test_exchanged_axes_are_named_only_if_both_numbers_are_there(self):
+        wide = np.array([2.0, 8.0])
+        root = {"root": Line(wide, target="score_sd", args=[(2,), (8,)])}
+
+        def told(*numbers):
+            return drawn(lambda: plt.subplots()[1].plot(*numbers, label="root")[0].axes, lines=root)
+
+        assert told(wide, wide**0.5) == "ok"
+        assert "line 'root': its x and y are exchanged: in ax.plot(x, y)" in told(wide**0.5, wide)
+        assert "line 'root', x: entry [0]: expected 2, got 0" in told(wide)
+
+    def test_exchanged_labels_are_named_in_place_of_a_cause(self):
+        told = drawn(lambda: draw(raw=(1, 1, 1), scaled=XS), lines=LINES)
+        assert "line 'raw': its numbers stand in the line labelled 'scaled'. Are the" in told
+        assert "line 'scaled': its numbers stand in the line labelled 'raw'" in told
+        assert "see the book" not in told
+        assert "stand in" not in drawn(lambda: draw(raw=XS, scaled=(2, 2, 2)), lines=LINES)
+
     def test_required_linear_axes(self):
         assert drawn(lambda: draw(log=""), logarithmic="") == "ok"
         assert "expected a linear x axis, got log" in drawn(draw, logarithmic="")
@@ -217,7 +235,7 @@ class TestDrawing:
         line = {"raw": Line(wide, target="score_variance", args=args)}
         right = lambda: draw(raw=wide, scaled=wide, xs=wide)  # noqa: E731
         assert drawn(right, lines=line) == "ok"
-        told = drawn(lambda: draw(raw=wide + 1e-3, scaled=wide, xs=wide), lines=line)
+        told = drawn(lambda: draw(raw=wide + 1e-3, scaled=(1, 1), xs=wide), lines=line)
         assert "entry [0]: expected 1, got 1.001" in told
 
     def test_required_words_in_labels(self):

@@ -56,6 +56,7 @@ class TestErrors:
             (lambda q, k: q @ k.transpose(0, 2, 1), (Q, K), "Count axes from the end:"),
             (lambda q: q.sum(axis=2), (Q,), "Count axes from the end:"),
             (lambda q: q / q.sum(axis=-1), (Q,), "With keepdims=True it stays, with length 1."),
+            (lambda q: np.arange(3) * q, (Q,), "x[..., None] adds one at the end."),
             (lambda q: float(q), (Q,), "np.exp or np.sqrt an array."),
             (lambda q: 1 if q > 0 else 0, (Q,), "for arrays: np.where, &, | and ~."),
             (lambda q: q + unheard_of, (Q,), "A function knows its arguments"),  # noqa: F821
@@ -132,6 +133,16 @@ class TestResults:
     def test_what_a_slip_makes_of_the_right_result(self, function, told):
         assert told in verdict("call", function, Q, K, V, expected=attention(Q, K, V))
 
+    @pytest.mark.parametrize(
+        ("function", "told"),
+        [
+            (lambda q: (q.mean(), q.var()), "It is a tuple of 2; a comma, as in `return a, b`,"),
+            (lambda q: (q.var(),), "It is a tuple of one: a comma at the end of a line"),
+        ],
+    )
+    def test_a_tuple_for_one_number(self, function, told):
+        assert told in verdict("call", function, Q, expected=Q.var())
+
     def test_whole_numbers(self):
         right = np.array([[1.5, 2.7], [3.2, 0.1]])
         told = verdict("value", right.astype(int), name="x", expected=right)
@@ -186,10 +197,31 @@ class TestTyped:
             ([0.2, {}], (2,), "entry [1] is dict."),
             ([np.ma.masked, 0.2], (2,), "entry [0] is a masked array. Fill the masked entries:"),
             (np.array(["a", "b"]), (2,), "entry [0] is the text 'a'."),
+            ("±5.66", (), "got the text '±5.66'. Write the number alone."),
+            ("134.217.728", (), "Write it without quotes and separators: 134217728."),
         ],
     )
     def test_what_is_no_number_is_named(self, value, shape, told):
         assert told in verdict("form", value, shape, name="x")
+
+    @pytest.mark.parametrize("text", ["1.234.56", "1.234,567", "5 / 2", "1e5"])
+    def test_no_number_is_read_from_a_text_that_may_mean_another(self, text):
+        assert verdict("form", text, (), name="x").endswith(f"got the text {text!r}.")
+
+    @pytest.mark.parametrize(
+        ("value", "shape", "told"),
+        [
+            ([(4, 3, 2)], (3,), "got (1, 3). It has one pair of brackets too many."),
+            (np.zeros((4, 3, 2)), (3,), "If its shape is asked for, type the 3 numbers of that"),
+            ((0.25,), (), "It is a tuple of one: a comma at the end of a line"),
+        ],
+    )
+    def test_a_wrong_shape_is_explained(self, value, shape, told):
+        assert told in verdict("form", value, shape, name="x")
+
+    def test_an_array_with_another_number_of_axes_is_not_taken_for_a_shape(self):
+        told = verdict("form", np.zeros((4, 3)), (3,), name="x")
+        assert told.endswith("expected shape (3,), got (4, 3).")
 
     @pytest.mark.parametrize("value", [[2, 3, 4, 5, 6], [0.2, 0.3, 0.5]])
     def test_no_comma_is_suspected_in_other_lists(self, value):
