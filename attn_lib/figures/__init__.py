@@ -13,8 +13,8 @@ from attn_lib.figures.chapters.complexity import (
     weights_memory,
 )
 from attn_lib.figures.chapters.dot_products import (
+    four_steps_of,
     projections,
-    scorecard,
     shape_flow,
     sharpness,
     two_vectors,
@@ -70,6 +70,7 @@ __all__ = [
     "failed_assumptions",
     "flops_by_part",
     "four_steps",
+    "four_steps_of",
     "future_change",
     "gradient_flow",
     "head_row",
@@ -97,7 +98,6 @@ __all__ = [
     "residual_stream",
     "score_bars",
     "score_histogram",
-    "scorecard",
     "scores_to_gradient",
     "seconds_against_length",
     "shape_flow",

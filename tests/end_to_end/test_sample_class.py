@@ -309,7 +309,7 @@ class TestAgain:
             r"^full-marks-loops +failed: the file is not a notebook", out, re.MULTILINE
         )
         assert re.search(r"^half-done +failed: nothing submitted", out, re.MULTILINE)
-        assert re.search(r"^overflows +17 of 20 +to read", out, re.MULTILINE)
+        assert re.search(r"^overflows +16 of 20 +to read", out, re.MULTILINE)
         assert "1 submission graded" in out
         assert "2 could not be graded" in out
         entries = reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)

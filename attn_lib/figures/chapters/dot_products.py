@@ -79,7 +79,7 @@ def two_vectors(angle: float, length: float, query: ArrayLike = (2.0, 0.0)) -> t
     )
 
 
-def scorecard(first: float, second: float, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
+def four_steps_of(first: float, second: float, k: ArrayLike, v: ArrayLike) -> tuple[Figure, str]:
     """Draw the four steps of attention for a query of two numbers; see `four_steps`.
 
     Parameters
@@ -95,7 +95,7 @@ def scorecard(first: float, second: float, k: ArrayLike, v: ArrayLike) -> tuple[
 
     Examples
     --------
-    >>> _, text = scorecard(2, 1, k=[[2, 1], [1, 0]], v=[[10, 0], [0, 8]])
+    >>> _, text = four_steps_of(2, 1, k=[[2, 1], [1, 0]], v=[[10, 0], [0, 8]])
     >>> text.split(". ")[0]
     'Compare: scores 5, 2'
     """

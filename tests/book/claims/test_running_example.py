@@ -64,14 +64,14 @@ def test_orientation_shows_where_fox_looks(article):
 def test_the_first_weights_that_are_read_are_the_models(article):
     page = article("dot-products")
     weights = weights_of(SHORT)
-    states = {
-        figure.find("label").get_text(): json.loads(figure.find("script").string)
-        for figure in page.select(".attn-explore")
-    }["Row"]
+    figure = page.select_one('[data-live="row-of-weights"]')
+    start = json.loads(figure.find("script").string)
     words = SHORT.split()
-    for i, state in enumerate(states):
-        told = ", ".join(f"{w:.2f} to {word}" for word, w in zip(words, weights[i], strict=True))
-        assert state["text"].startswith(f"Row {i + 1}, “{words[i]}”, gives {told}.")
+    assert (start["sentence"], start["head"]) == (SHORT, [1, 2])
+    row = start["row"]
+    told = ", ".join(f"{w:.2f} to {word}" for word, w in zip(words, weights[row - 1], strict=True))
+    said = f"Layer 1, head 2. Row {row}, “{words[row - 1]}”, gives {told}."
+    assert figure.find("img")["alt"].startswith(said)
     text = text_of(page)
     columns = weights.sum(axis=0)
     assert columns.argmax() == 1

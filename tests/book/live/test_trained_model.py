@@ -151,9 +151,9 @@ def test_a_hidden_score_is_read_as_such(page):
     now.get_by_label("Sentence").fill(TYPED)
     now.get_by_label("Array").fill(str([*forward(trained_model(), [3])].index("layer1.scores")))
     ring = now.get_by_role("slider", name="Cell")
-    ring.press("ArrowUp")
-    for _ in range(4):
-        ring.press("ArrowRight")
+    for key, times in (("ArrowLeft", 10), ("ArrowDown", 5), ("ArrowUp", 1), ("ArrowRight", 4)):
+        for _ in range(times):
+            ring.press(key)
     assert sentence_of(now).endswith("head 1, “tea”, “eve”: −∞.")
 
 
