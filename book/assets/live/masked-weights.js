@@ -229,7 +229,7 @@ live.figure("masked-weights", (root, start) => {
     applied.push(way, choose("dtype", "Computed in", types, true), {
       element: el("div", { class: "mask-numbers" }, beside("Number of yours", own),
         beside("Added to all scores", shift)),
-      reset: () => { own.element.value = -5; shift.element.value = 0; },
+      reset: () => { own.show(-5); shift.show(0); },
     });
   }
 
