@@ -40,7 +40,10 @@ live.figure("masked-weights", (root, start) => {
 
   function set(changes, keepsMask = false) {
     Object.assign(state, changes);
-    if (!keepsMask) mask = presetMask();
+    if (!keepsMask) {
+      mask = presetMask();
+      markKind(state.kind);
+    }
     show();
   }
 
@@ -71,8 +74,14 @@ live.figure("masked-weights", (root, start) => {
     }));
   }
 
+  // A painted mask is none of the kinds; with none chosen, each can be chosen again.
+  function markKind(kind) {
+    for (const option of kindOptions) option.checked = option.value === kind;
+  }
+
   function paint(i, j, allowed) {
     mask[i][j] = allowed;
+    markKind(null);
     show();
   }
 
@@ -208,7 +217,9 @@ live.figure("masked-weights", (root, start) => {
   };
   const kinds = KINDS.filter((kind) => (has("length") || !kind.includes("padding"))
     && (has("width") || kind !== "window"));
-  add("kind", choose("kind", "Mask", kinds.map((kind) => [kind, kind])));
+  const kindChoice = choose("kind", "Mask", kinds.map((kind) => [kind, kind]));
+  const kindOptions = kindChoice.element.querySelectorAll("input");
+  add("kind", kindChoice);
   add("n_q", slide("n_q", "Queries", 1, nRows, (n) => `${n}`));
   add("alignment", choose("alignment", "At the same position",
     [["top-left", "first query and first key"], ["bottom-right", "last query and last key"]]));

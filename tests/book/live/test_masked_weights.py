@@ -59,6 +59,19 @@ def test_presets(figure, kind, mask):
     assert verdicts(figure)[0].startswith("✗" if leaks else "✓")
 
 
+def test_after_painting_every_kind_can_be_chosen_again(figure):
+    kinds = figure.get_by_role("group", name="Mask").get_by_role("radio")
+    assert kinds.evaluate_all("all => all.filter(one => one.checked).length") == 1
+    figure.locator(".mask-table").first.locator("button").nth(1).click()
+    assert kinds.evaluate_all("all => all.filter(one => one.checked).length") == 0
+    mask = combine_masks(causal_mask(5, 5), padding_mask(3, 5))
+    painted = mask.copy()
+    painted[0, 1] = True
+    assert_shown(figure, way_to_mask("right")(scores_of(figure), painted))
+    figure.get_by_label("causal and padding", exact=True).check()
+    assert_shown(figure, way_to_mask("right")(scores_of(figure), mask))
+
+
 @pytest.mark.parametrize("float_type", ["float64", "float32"])
 @pytest.mark.parametrize(
     "way",
