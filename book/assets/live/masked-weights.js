@@ -166,8 +166,9 @@ live.figure("masked-weights", (root, start) => {
       future.share < WEIGHT ? [true, "No query gives weight to its future."]
         : [false, "Leaks from the future: "
           + `query ${future.i + 1} gives later keys ${number(future.share, 3)}.`],
-      hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
-        : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
+      nan.length ? [false, "Hidden keys get NaN."]
+        : hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
+          : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
       matters ? [false, "Other hidden scores would give other weights."]
         : [true, "Hidden scores make no difference."],
       [rowsRight, rowText],

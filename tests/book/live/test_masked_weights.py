@@ -100,6 +100,7 @@ def test_ways_to_apply_a_mask_with_an_empty_row(figure, way, float_type):
     assert ("Row 1: all zeros" in rows) == (weights[0] == 0).all()
     leak = np.nan_to_num(np.where(mask, 0, weights)).sum(axis=1).max()
     assert (f"Hidden keys get {leak:.3f}" in hidden) == (leak > 0)
+    assert ("get NaN" in hidden) == np.isnan(weights[~mask]).any()
     others = np.where(mask, scores, scores + np.arange(1, 6, dtype=float_type))
     with np.errstate(all="ignore"):
         moved = np.abs(way_to_mask(way)(others, mask) - weights)
