@@ -99,15 +99,28 @@ const live = (() => {
     const field = el("input", {
       type: "number", inputmode: "decimal", step, min, max, "aria-label": label, class: "live-number",
     });
-    field.value = value;
+    let last = value; // the last number that could be read
+    const restore = () => {
+      field.value = last;
+      field.removeAttribute("aria-invalid");
+    };
+    restore();
     field.addEventListener("input", () => {
       const typed = field.valueAsNumber;
       const fits = Number.isFinite(typed) && field.checkValidity();
       field.toggleAttribute("aria-invalid", !fits);
-      if (fits) input(typed);
+      if (!fits) return;
+      last = typed;
+      input(typed);
     });
-    // What cannot be read goes back to the last number that could.
-    return { element: field, show: (now) => { if (document.activeElement !== field) field.value = now; } };
+    field.addEventListener("blur", restore);
+    return {
+      element: field,
+      show(now) {
+        last = now;
+        if (document.activeElement !== field) restore();
+      },
+    };
   }
 
   function slider({ label, min, max, step, value, text, input }) {

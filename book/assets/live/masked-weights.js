@@ -40,7 +40,10 @@ live.figure("masked-weights", (root, start) => {
 
   function set(changes, keepsMask = false) {
     Object.assign(state, changes);
-    if (!keepsMask) mask = presetMask();
+    if (!keepsMask) {
+      mask = presetMask();
+      markKind(state.kind);
+    }
     show();
   }
 
@@ -71,8 +74,14 @@ live.figure("masked-weights", (root, start) => {
     }));
   }
 
+  // A painted mask is none of the kinds; with none chosen, each can be chosen again.
+  function markKind(kind) {
+    for (const option of kindOptions) option.checked = option.value === kind;
+  }
+
   function paint(i, j, allowed) {
     mask[i][j] = allowed;
+    markKind(null);
     show();
   }
 
@@ -157,8 +166,9 @@ live.figure("masked-weights", (root, start) => {
       future.share < WEIGHT ? [true, "No query gives weight to its future."]
         : [false, "Leaks from the future: "
           + `query ${future.i + 1} gives later keys ${number(future.share, 3)}.`],
-      hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
-        : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
+      nan.length ? [false, "Hidden keys get NaN."]
+        : hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
+          : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
       matters ? [false, "Other hidden scores would give other weights."]
         : [true, "Hidden scores make no difference."],
       [rowsRight, rowText],
@@ -208,7 +218,9 @@ live.figure("masked-weights", (root, start) => {
   };
   const kinds = KINDS.filter((kind) => (has("length") || !kind.includes("padding"))
     && (has("width") || kind !== "window"));
-  add("kind", choose("kind", "Mask", kinds.map((kind) => [kind, kind])));
+  const kindChoice = choose("kind", "Mask", kinds.map((kind) => [kind, kind]));
+  const kindOptions = kindChoice.element.querySelectorAll("input");
+  add("kind", kindChoice);
   add("n_q", slide("n_q", "Queries", 1, nRows, (n) => `${n}`));
   add("alignment", choose("alignment", "At the same position",
     [["top-left", "first query and first key"], ["bottom-right", "last query and last key"]]));
@@ -229,7 +241,7 @@ live.figure("masked-weights", (root, start) => {
     applied.push(way, choose("dtype", "Computed in", types, true), {
       element: el("div", { class: "mask-numbers" }, beside("Number of yours", own),
         beside("Added to all scores", shift)),
-      reset: () => { own.element.value = -5; shift.element.value = 0; },
+      reset: () => { own.show(-5); shift.show(0); },
     });
   }
 

@@ -36,7 +36,7 @@ live.modelFigure("where-heads-look", (root, start) => {
     const total = seen.reduce((a, b) => a + b, 0);
     const named = (i) => `“${words[i]}” (word ${i + 1})`;
     sentence.textContent = `${headName(head).replace("l", "L")}: ${backwards
-      ? `of all words, ${named(most)} gives most of its weight to ${named(chosen)}, ${number(seen[most])}; `
+      ? `of all words, ${named(most)} gives the most weight to ${named(chosen)}, ${number(seen[most])}; `
         + `the column sums to ${number(total)}.`
       : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`} `
       + `After “${words[chosen]}”, the likeliest word is “${best}”, ${number(part)}.`;

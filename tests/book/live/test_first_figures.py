@@ -70,6 +70,22 @@ def test_the_lookup_follows_the_query_and_the_values(figure, page):
     assert lookup.get_by_label("Value of key B").input_value() == "20"
 
 
+@pytest.mark.parametrize("typed", ["", "12345"])
+def test_a_field_goes_back_to_the_last_number_that_could_be_read(figure, typed):
+    lookup = figure("orientation", "soft-lookup")
+    field = lookup.get_by_label("Value of key B")
+    field.fill("-7")
+    output = lookup.locator("tfoot td").inner_text()
+    field.fill(typed)
+    assert field.get_attribute("aria-invalid") is not None
+    field.press("Tab")
+    assert field.input_value() == "-7"
+    assert field.get_attribute("aria-invalid") is None
+    assert lookup.locator("tfoot td").inner_text() == output
+    lookup.get_by_role("button", name="Start again").click()
+    assert field.input_value() == "20"
+
+
 def test_the_lookup_announces_its_state_once_it_has_settled(figure):
     lookup = figure("orientation", "soft-lookup")
     lookup.get_by_label("Tip of key A").press("ArrowUp")

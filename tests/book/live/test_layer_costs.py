@@ -91,4 +91,4 @@ def test_sizes_of_ones_own(figure):
     figure.get_by_label("Width d").press("Home")
     assert_costs(figure, 16, 64, 64, 1, 1)
     figure.get_by_role("button", name="Start again").click()
-    assert_costs(figure, 2048, 512, 8, 8, 6)
+    assert_costs(figure, 128, 512, 8, 8, 6)

@@ -59,6 +59,19 @@ def test_presets(figure, kind, mask):
     assert verdicts(figure)[0].startswith("✗" if leaks else "✓")
 
 
+def test_after_painting_every_kind_can_be_chosen_again(figure):
+    kinds = figure.get_by_role("group", name="Mask").get_by_role("radio")
+    assert kinds.evaluate_all("all => all.filter(one => one.checked).length") == 1
+    figure.locator(".mask-table").first.locator("button").nth(1).click()
+    assert kinds.evaluate_all("all => all.filter(one => one.checked).length") == 0
+    mask = combine_masks(causal_mask(5, 5), padding_mask(3, 5))
+    painted = mask.copy()
+    painted[0, 1] = True
+    assert_shown(figure, way_to_mask("right")(scores_of(figure), painted))
+    figure.get_by_label("causal and padding", exact=True).check()
+    assert_shown(figure, way_to_mask("right")(scores_of(figure), mask))
+
+
 @pytest.mark.parametrize("float_type", ["float64", "float32"])
 @pytest.mark.parametrize(
     "way",
@@ -87,6 +100,7 @@ def test_ways_to_apply_a_mask_with_an_empty_row(figure, way, float_type):
     assert ("Row 1: all zeros" in rows) == (weights[0] == 0).all()
     leak = np.nan_to_num(np.where(mask, 0, weights)).sum(axis=1).max()
     assert (f"Hidden keys get {leak:.3f}" in hidden) == (leak > 0)
+    assert ("get NaN" in hidden) == np.isnan(weights[~mask]).any()
     others = np.where(mask, scores, scores + np.arange(1, 6, dtype=float_type))
     with np.errstate(all="ignore"):
         moved = np.abs(way_to_mask(way)(others, mask) - weights)

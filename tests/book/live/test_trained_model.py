@@ -78,6 +78,11 @@ def test_where_a_head_looks_in_a_sentence_of_the_reader(page):
         now.get_by_label("which words look at it").check()
         shown = now.locator(".model-words tbody tr > td:last-child").all_inner_texts()
         assert shown == ["hidden"] * 3 + [text(w) for w in weights[3:, 3]]
+        giver = 3 + weights[3:, 3].argmax()
+        assert (
+            f"“{words[giver]}” (word {giver + 1}) gives the most weight to “tea” (word 4), "
+            f"{text(weights[giver, 3])};"
+        ) in sentence_of(now)
         now.get_by_label("where the word looks").check()
 
 
