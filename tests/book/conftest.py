@@ -27,6 +27,8 @@ COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 LAYOUT_RULES = ["scrollable-region-focusable", "target-size"]
 #: The window's height in pixels.
 HEIGHT = 800
+#: How often the layout is looked at before what is found counts.
+ATTEMPTS = 50
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -212,6 +214,14 @@ class WatchedPage:
     def layout(self, exclude: Sequence[str] = ()) -> list[str]:
         """Return the violations of the rules about sizes and places."""
         return self._checked(_all_but(exclude), runOnly={"type": "rule", "values": LAYOUT_RULES})
+
+    def layout_in_the_end(self, exclude: Sequence[str] = ()) -> list[str]:
+        """Return what `layout` finds once it finds nothing, or what is left after some time."""
+        for _ in range(ATTEMPTS):
+            if not (found := self.layout(exclude)):
+                return []
+            self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        return found
 
     def colours(self, *themes: str) -> list[str]:
         """Return the violations of the rules about colours in each theme.
