@@ -559,9 +559,12 @@ class Checks:
 
 def _is_exchanged(curve: Curve, x: NDArray[Any], y: NDArray[Any]) -> bool:
     """Say whether a curve has the right y as its x, and the right x as its y, in any order."""
-    return not any(
-        difference(np.sort(got), np.sort(right), _point_by_point(right))
-        for got, right in ((curve.x, y), (curve.y, x))
+    pairs = [(np.asarray(curve.x), y), (np.asarray(curve.y), x)]
+    return all(
+        got.shape == right.shape
+        and got.dtype.kind in "iuf"
+        and not difference(np.sort(got), np.sort(right), _point_by_point(right))
+        for got, right in pairs
     )
 
 
