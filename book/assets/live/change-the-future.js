@@ -31,10 +31,8 @@ live.figure("change-the-future", (root, start) => {
     return before.map((row, i) => Math.hypot(...row.map((x, c) => after[i][c] - x)));
   }
 
-  const list = (numbers) => (numbers.length < 2 ? numbers.join("")
-    : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`);
   const outputs = (numbers, verb) => (numbers.length === 1 ? `output ${numbers[0]} ${verb}s`
-    : `outputs ${list(numbers)} ${verb}`);
+    : `outputs ${live.listed(numbers)} ${verb}`);
 
   function poke(j) {
     const evidence = state.seen[state.which];
@@ -81,8 +79,7 @@ live.figure("change-the-future", (root, start) => {
   const cells = positions.map(() => positions.map(() => el("td")));
   const table = el("table", { class: "mask-table" },
     el("caption", {}, "How far each output moves"),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "change"),
-      ...pokes.map((button) => el("th", { scope: "col" }, button)))),
+    live.tableHead("change", ...pokes),
     el("tbody", {}, ...positions.map((i) => el("tr", {},
       el("th", { scope: "row" }, `output ${i + 1}`), ...cells[i]))));
   const sentence = el("p", { class: "future-sentence" });
@@ -122,9 +119,7 @@ live.figure("change-the-future", (root, start) => {
       cell.style.setProperty("--share", `${share}%`);
     }));
     answers.disabled = state.which === 0;
-    answers.querySelectorAll("input").forEach((input) => {
-      input.checked = input.value === `${state.guess}`;
-    });
+    live.check(answers, state.guess);
     which.querySelectorAll("label").forEach((label, n) => {
       label.classList.toggle("future-found", state.found.has(n));
     });

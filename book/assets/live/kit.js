@@ -95,6 +95,29 @@ const live = (() => {
     return { element: group, show };
   }
 
+  // A square plane with circles of whole lengths up to `limit`; `unit`: pixels for a length of 1.
+  function plane(limit, unit) {
+    const half = limit * unit + 20;
+    return svg("svg", { viewBox: `${-half} ${-half} ${2 * half} ${2 * half}`, class: "live-plane" },
+      ...Array.from({ length: limit }, (_, i) => svg("circle", { class: "live-axes", r: (i + 1) * unit })),
+      svg("path", { class: "live-axes", d: `M${-half} 0H${half}M0 ${-half}V${half}` }));
+  }
+
+  // An arrow in a plane, with a letter beside its tip, which is a handle. `show` draws it anew.
+  function arrow({ label, letter, colour, unit, at, move, text }) {
+    const line = svg("line", { "stroke-width": 3, style: `stroke: ${colour}` });
+    const mark = svg("text", { "text-anchor": "middle", "aria-hidden": "true" }, letter);
+    const tip = handle({ label, at, move, text, colour, toPoint: ([x, y]) => [x / unit, -y / unit] });
+    function show() {
+      const [x, y] = [at()[0] * unit, -at()[1] * unit];
+      const length = Math.hypot(x, y) || 1;
+      change(line, { x1: 0, y1: 0, x2: x, y2: y });
+      change(mark, { x: x * (1 + 18 / length), y: y * (1 + 18 / length) + 5 });
+      tip.show([x, y]);
+    }
+    return { line, mark, handle: tip.element, show };
+  }
+
   function numberField({ label, value, input, step = "any", min = null, max = null }) {
     const field = el("input", {
       type: "number", inputmode: "decimal", step, min, max, "aria-label": label, class: "live-number",
@@ -151,11 +174,23 @@ const live = (() => {
           onchange: () => input(option) }), label)));
   }
 
+  // Chooses the option with this value, or none if there is no such.
+  function check(choices, value) {
+    for (const option of choices.querySelectorAll("input")) option.checked = option.value === `${value}`;
+  }
+
   const button = (label, press, attributes = {}) =>
     el("button", { type: "button", class: "live-button", onclick: press, ...attributes }, label);
 
   const toggle = (label, checked, input) => el("label", { class: "live-toggle" },
     el("input", { type: "checkbox", checked, onchange: (event) => input(event.target.checked) }), label);
+
+  // The head of a table: a column for each name; an empty one is no header.
+  const tableHead = (...names) => el("thead", {}, el("tr", {},
+    ...names.map((name) => (name === "" ? el("td") : el("th", { scope: "col" }, name)))));
+
+  const listed = (items) => (items.length < 2 ? items.join("") // "A", "A and B", "A, B and C"
+    : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`);
 
   // One live region for a figure: what it says now is announced once it has settled.
   function announcer(root) {
@@ -217,7 +252,7 @@ const live = (() => {
   }
 
   return {
-    el, svg, change, newId, number, measured, handle, numberField, slider, choice, button, toggle,
-    announcer, load, figure, modelFigure,
+    el, svg, change, newId, number, measured, handle, plane, arrow, numberField, slider, choice, check,
+    button, toggle, tableHead, listed, announcer, load, figure, modelFigure,
   };
 })();

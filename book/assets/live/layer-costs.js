@@ -67,14 +67,12 @@ live.figure("layer-costs", (root, start) => {
     head: el("th", { scope: "row" }, swatch(colour, dash), name),
   }));
   const totalCell = el("td");
-  const head = (...names) => el("thead", {}, el("tr", {},
-    ...names.map((name) => el("th", { scope: "col" }, name))));
-  const operations = el("table", {}, head("operations", "all layers", "share"),
+  const operations = el("table", {}, live.tableHead("operations", "all layers", "share"),
     el("tbody", {}, ...rows.map((row) => el("tr", {}, row.head, row.count, row.share))),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "sum"), totalCell, el("td", {}, "100 %"))));
   const stores = ["weights, one layer", "weights, all layers", "cache, all layers"].map(
     (name) => ({ name, cell: el("td") }));
-  const memory = el("table", {}, head("memory", "size"), el("tbody", {}, ...stores.map(({ name, cell }) =>
+  const memory = el("table", {}, live.tableHead("memory", "size"), el("tbody", {}, ...stores.map(({ name, cell }) =>
     el("tr", {}, el("th", { scope: "row" }, name), cell))));
   const sentence = el("p", { class: "cost-sentence" });
 
@@ -176,9 +174,7 @@ live.figure("layer-costs", (root, start) => {
     sentence.textContent = `At n = ${whole(n)}, scores and mix are ${number(share, 1)} % of the operations. `
       + `They overtake the projections at n = ${whole(first)}, `
       + `and projections and feed-forward part together at n = ${whole(second)}.`;
-    modelChoice.querySelectorAll("input").forEach((input) => {
-      input.checked = input.value === state.model;
-    });
+    live.check(modelChoice, state.model);
     tokens.set(state.power);
     layers.set(state.layers);
     sliders.forEach((slider) => slider.show());
@@ -188,8 +184,8 @@ live.figure("layer-costs", (root, start) => {
 
   function reset() {
     Object.assign(state, { step: 0, bytes: 2 });
-    stepChoice.querySelector("input").checked = true;
-    bytesChoice.querySelector("[value='2']").checked = true;
+    live.check(stepChoice, state.step);
+    live.check(bytesChoice, state.bytes);
     choose(start.model, start.n);
   }
 

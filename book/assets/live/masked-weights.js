@@ -24,7 +24,7 @@ live.figure("masked-weights", (root, start) => {
   const offset = () => (state.alignment === "bottom-right" ? nK - state.n_q : 0);
   const shown = (i) => i < state.n_q;
   const isFuture = (i, j) => j > i + offset();
-  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+  const { sum } = attn;
 
   function presetMask() {
     const causal = attn.causalMask(state.n_q, nK, state.alignment);
@@ -76,7 +76,7 @@ live.figure("masked-weights", (root, start) => {
 
   // A painted mask is none of the kinds; with none chosen, each can be chosen again.
   function markKind(kind) {
-    for (const option of kindOptions) option.checked = option.value === kind;
+    live.check(kindChoice.element, kind);
   }
 
   function paint(i, j, allowed) {
@@ -98,9 +98,7 @@ live.figure("masked-weights", (root, start) => {
   }
 
   const sums = rows.map(() => el("td", { class: "mask-sum" }));
-  const heads = (last) => el("thead", {}, el("tr", {}, el("td"),
-    ...columns.map((j) => el("th", { scope: "col" }, `k${j + 1}`)),
-    ...last.map((name) => el("th", { scope: "col" }, name))));
+  const heads = (last) => live.tableHead("", ...columns.map((j) => `k${j + 1}`), ...last);
   const query = (i) => el("th", { scope: "row" }, `q${i + 1}`);
   const given = el("table", { class: "mask-table", onpointermove: stretch },
     el("caption", {}, "Scores for the softmax"), heads([]),
@@ -214,12 +212,11 @@ live.figure("masked-weights", (root, start) => {
   const choose = (name, legend, options, keepsMask) => {
     const element = live.choice({ legend, options, value: start[name],
       input: (value) => set({ [name]: value }, keepsMask) });
-    return { element, reset: () => { element.querySelector(`[value="${start[name]}"]`).checked = true; } };
+    return { element, reset: () => live.check(element, start[name]) };
   };
   const kinds = KINDS.filter((kind) => (has("length") || !kind.includes("padding"))
     && (has("width") || kind !== "window"));
   const kindChoice = choose("kind", "Mask", kinds.map((kind) => [kind, kind]));
-  const kindOptions = kindChoice.element.querySelectorAll("input");
   add("kind", kindChoice);
   add("n_q", slide("n_q", "Queries", 1, nRows, (n) => `${n}`));
   add("alignment", choose("alignment", "At the same position",
@@ -229,7 +226,7 @@ live.figure("masked-weights", (root, start) => {
   if (has("way")) {
     const own = live.numberField({ label: "Your number for a hidden score", value: -5, min: -9999, max: 9999,
       input: (typed) => {
-        way.element.querySelector("[value=own]").checked = true;
+        live.check(way.element, "own");
         set({ own: typed, way: "own" }, true);
       } });
     const shift = live.numberField({ label: "Added to all scores", value: 0, min: -999, max: 999,

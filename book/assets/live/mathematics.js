@@ -11,11 +11,7 @@ const attn = (() => {
 
   const columns = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
 
-  function multiply(a, b) { // (n, d), (d, m) -> (n, m)
-    if (a.length === 0 || b.length === 0) return a.map(() => []);
-    const bColumns = columns(b);
-    return a.map((row) => bColumns.map((column) => dot(row, column)));
-  }
+  const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
   // (n,) -> (n,); all 0 where every score is -Infinity, unless `plain`: then 0 / 0, as by the formula.
   // `round` comes after every operation: Math.fround for float32.
@@ -218,10 +214,10 @@ const attn = (() => {
   }
 
   return {
-    dot, columns, multiply, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
+    dot, columns, sum, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
     ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
     MASKING, maskRow, windowMask, causalMask, paddingMask, combineMasks,
-    defaultScale, scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
+    scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
     layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

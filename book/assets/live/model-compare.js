@@ -21,8 +21,7 @@ const modelCompare = ({ start, say, changed }) => {
   const next = modelView.nextWords(6, ["right", "now"]);
   const sentence = el("p", { class: "live-sentence" });
   const table = el("table", { class: "compare-questions" },
-    el("thead", {}, el("tr", {}, ...["text so far", "next is", "model says"].map(
-      (title) => el("th", { scope: "col" }, title)))),
+    live.tableHead("text so far", "next is", "model says"),
     el("tbody", {}, ...questions.map(({ row }) => row)));
 
   // `options` are those of model.logits; `what` says what was changed.

@@ -7,7 +7,7 @@ const modelMistakes = (() => {
   const largest = (numbers) => numbers.indexOf(Math.max(...numbers));
 
   function normalised(numbers) {
-    const total = numbers.reduce((a, b) => a + b, 0);
+    const total = attn.sum(numbers);
     return numbers.map((x) => x / total);
   }
 

@@ -175,8 +175,7 @@ const modelView = (() => {
     const cells = Array.from({ length: rows }, () => [el("th", { scope: "row" }),
       ...columns.map(() => el("td"))]);
     const element = el("table", { class: "model-next" }, caption,
-      el("thead", {}, el("tr", {}, ...["next word", ...columns].map(
-        (title) => el("th", { scope: "col" }, title)))),
+      live.tableHead("next word", ...columns),
       el("tbody", {}, ...cells.map((row) => el("tr", {}, ...row))));
     // `logits` has a row for each column; the words are those with the largest shares in any.
     function show(title, logits, marked = -1) {

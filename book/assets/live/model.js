@@ -6,7 +6,7 @@ const model = (() => {
 
   function layerNorm(rows, gain, bias) { // (n, d) -> (n, d)
     return rows.map((row) => {
-      const mean = row.reduce((a, b) => a + b, 0) / row.length;
+      const mean = attn.sum(row) / row.length;
       const centred = row.map((x) => x - mean);
       const deviation = Math.sqrt(attn.dot(centred, centred) / row.length + EPSILON);
       return centred.map((x, i) => (x / deviation) * gain[i] + bias[i]);
@@ -140,6 +140,6 @@ const model = (() => {
   }
 
   return {
-    layerNorm, forward, logits, choose, generate, numberOfVerb, answer, isRight, multiplications, read,
+    forward, logits, generate, numberOfVerb, answer, isRight, multiplications, read,
   };
 })();

@@ -25,7 +25,6 @@ live.modelFigure("row-of-weights", (root, start) => {
     const weights = weightsOf(trace, head); // (n, n)
     const columns = attn.columns(weights);
     const read = byColumn ? columns[chosen] : weights[chosen];
-    const total = (numbers) => numbers.reduce((a, b) => a + b, 0);
     weights.forEach((row, i) => row.forEach((weight, j) => {
       const cell = cells[i][j];
       cell.textContent = number(weight);
@@ -34,7 +33,7 @@ live.modelFigure("row-of-weights", (root, start) => {
       cell.style.setProperty("--share", `${100 * weight}%`);
     }));
     columns.forEach((column, j) => {
-      sums[j].textContent = number(total(column));
+      sums[j].textContent = number(attn.sum(column));
       sums[j].classList.toggle("row-read", byColumn && j === chosen);
     });
     table.show(chosen, read.map((weight, j) => (byColumn ? [j, chosen, weight] : [chosen, j, weight])));
@@ -43,9 +42,9 @@ live.modelFigure("row-of-weights", (root, start) => {
     const name = (i) => `“${words[i]}”`;
     sentence.textContent = byColumn
       ? `Column ${chosen + 1}, ${name(chosen)}: ${name(most)} in row ${most + 1} gives it the most, `
-        + `${number(read[most])}. The column sums to ${number(total(read))}.`
+        + `${number(read[most])}. The column sums to ${number(attn.sum(read))}.`
       : `Row ${chosen + 1}, ${name(chosen)}, gives the most to column ${most + 1}, ${name(most)}: `
-        + `${number(read[most])}. The row sums to ${number(total(read))}.`;
+        + `${number(read[most])}. The row sums to ${number(attn.sum(read))}.`;
     say(`${headName(head)}. ${sentence.textContent}`);
   }
 

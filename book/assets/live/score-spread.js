@@ -81,7 +81,7 @@ live.figure("score-spread", async (root, start) => {
     return { cells, element: el("tr", {}, el("th", { scope: "row" }, name), ...cells) };
   });
   const table = el("table", { class: "spread-table" },
-    el("thead", {}, el("tr", {}, el("td"), ...HEADS.map((head) => el("th", { scope: "col" }, head)))),
+    live.tableHead("", ...HEADS),
     el("tbody", {}, ...rows.map((row) => row.element)));
   const verdict = el("p", { class: "spread-verdict" });
 

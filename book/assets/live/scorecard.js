@@ -63,8 +63,7 @@ live.figure("scorecard", (root, start) => {
 
   function build() {
     results = [];
-    const head = (...texts) => el("thead", {}, el("tr", {},
-      ...texts.map((text) => (text ? el("th", { scope: "col" }, text) : el("td")))));
+    const head = live.tableHead;
     const row = (i, ...cells) => el("tr", { onpointerenter: () => choose(i) },
       el("th", { scope: "row" }, names[i]), ...cells);
     const cell = (...inside) => el("td", {}, ...inside);
@@ -99,8 +98,7 @@ live.figure("scorecard", (root, start) => {
 
   function choose(i) {
     chosen = i;
-    const button = choices.querySelector(`input[value="${names[i]}"]`);
-    if (button) button.checked = true;
+    live.check(choices, names[i]);
     if (!own) show();
   }
 

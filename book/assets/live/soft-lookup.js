@@ -5,40 +5,28 @@ live.figure("soft-lookup", (root, start) => {
   const { el, svg, change, number } = live;
   const LIMIT = 3; // the plane shows entries from −LIMIT to LIMIT
   const UNIT = 50; // pixels of the drawing for a length of 1
-  const HALF = LIMIT * UNIT + 20;
   const point = (degrees) => [Math.cos, Math.sin].map(
     (part) => start.length * part((degrees * Math.PI) / 180));
   const names = start.values.map((_, i) => String.fromCharCode(65 + i));
   const say = live.announcer(root);
   let query, keys, values;
 
-  const toPixels = ([x, y]) => [x * UNIT, -y * UNIT];
-  const toPoint = ([x, y]) => [x / UNIT, -y / UNIT];
   const within = (point) => point.map((entry) =>
     Math.round(20 * Math.max(-LIMIT, Math.min(LIMIT, entry))) / 20);
-  const words = ([x, y]) => `${number(x)} right, ${number(y)} up`;
 
-  const vectors = [
-    { name: "the query", letter: "q", colour: "var(--live-query)", get: () => query,
-      set: (point) => { query = point; } },
-    ...names.map((name, i) => ({ name: `key ${name}`, letter: name, colour: "var(--live-key)",
-      get: () => keys[i], set: (point) => { keys[i] = point; } })),
+  const arrowOf = (name, letter, colour, at, put) => live.arrow({
+    label: `Tip of ${name}`, letter, colour, unit: UNIT, at,
+    text: () => `${number(at()[0])} right, ${number(at()[1])} up`,
+    move: (point) => { put(within(point)); show(); },
+  });
+  const arrows = [
+    arrowOf("the query", "q", "var(--live-query)", () => query, (point) => { query = point; }),
+    ...names.map((name, i) =>
+      arrowOf(`key ${name}`, name, "var(--live-key)", () => keys[i], (point) => { keys[i] = point; })),
   ];
-
-  const plane = svg("svg", { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "lookup-plane" },
-    ...[1, 2, 3].map((radius) => svg("circle", { class: "lookup-axes", r: radius * UNIT })),
-    svg("path", { class: "lookup-axes", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }));
-  for (const vector of vectors) {
-    vector.line = svg("line", { style: `stroke: ${vector.colour}`, "stroke-width": 3 });
-    vector.mark = svg("text", { "text-anchor": "middle", "aria-hidden": "true" }, vector.letter);
-    vector.handle = live.handle({
-      label: `Tip of ${vector.name}`, at: vector.get, toPoint, colour: vector.colour,
-      text: () => words(vector.get()),
-      move: (point) => { vector.set(within(point)); show(); },
-    });
-  }
-  plane.append(...vectors.map((v) => v.line), ...vectors.map((v) => v.mark),
-    ...vectors.map((v) => v.handle.element).reverse());
+  const plane = live.plane(LIMIT, UNIT);
+  plane.append(...arrows.map((arrow) => arrow.line), ...arrows.map((arrow) => arrow.mark),
+    ...arrows.map((arrow) => arrow.handle).reverse());
 
   const [left, right, width] = [24, 316, 340];
   const dots = names.map((name) => svg("g", {},
@@ -59,8 +47,7 @@ live.figure("soft-lookup", (root, start) => {
   shares.forEach((cell) => cell.classList.add("lookup-share"));
   const outputCell = el("td");
   const table = el("table", {},
-    el("thead", {}, el("tr", {}, ...["key", "q·k", "÷ √2", "exp", "weight", "value"].map(
-      (head) => el("th", { scope: "col" }, head)))),
+    live.tableHead("key", "q·k", "÷ √2", "exp", "weight", "value"),
     el("tbody", {}, ...names.map((name, i) => el("tr", {}, el("th", { scope: "row" }, name),
       ...cells[i], el("td", {}, fields[i].element)))),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 5 }, "output: weights · values"),
@@ -71,13 +58,7 @@ live.figure("soft-lookup", (root, start) => {
     const trace = attn.attention([query], keys, values.map((value) => [value]));
     const [raw, scaled, weights, [output]] =
       [trace.raw[0], trace.scaled[0], trace.weights[0], trace.output[0]];
-    for (const vector of vectors) {
-      const [x, y] = toPixels(vector.get());
-      const length = Math.hypot(x, y) || 1;
-      change(vector.line, { x1: 0, y1: 0, x2: x, y2: y });
-      change(vector.mark, { x: x * (1 + 18 / length), y: y * (1 + 18 / length) + 5 });
-      vector.handle.show([x, y]);
-    }
+    for (const arrow of arrows) arrow.show();
     names.forEach((_, i) => {
       [raw[i], scaled[i], Math.exp(scaled[i]), weights[i]].forEach((entry, column) => {
         cells[i][column].textContent = number(entry, column === 3 ? 3 : 2);
@@ -96,7 +77,7 @@ live.figure("soft-lookup", (root, start) => {
     outputText.textContent = number(output);
     const largest = Math.max(...weights);
     const best = names.filter((_, i) => largest - weights[i] < 5e-4);
-    const who = best.length === 1 ? `Key ${best[0]} gets` : `Keys ${best.join(" and ")} get`;
+    const who = best.length === 1 ? `Key ${best[0]} gets` : `Keys ${live.listed(best)} get`;
     sentence.textContent = `${who} the largest weight, ${number(largest, 3)}. The output is ${number(output)}, `
       + `between the values ${number(low, 0)} and ${number(high, 0)}.`;
     say(sentence.textContent);

@@ -20,8 +20,6 @@ live.figure("softmax-scores", (root, start) => {
   const centre = (i) => (WIDTH * (i + 0.5)) / scores.length;
   const weight = (share) => (share > 0.9995 && share < 1 ? ">0.999" : number(share, 3));
   const small = (x) => (x > 0 && x < 0.001 ? "<0.001" : number(x, 3));
-  const list = (items) => (items.length < 2 ? items.join("")
-    : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`);
 
   function put(i, score) {
     scores[i] = score;
@@ -194,7 +192,7 @@ live.figure("softmax-scores", (root, start) => {
     size.value.textContent = number(state.norm, 3);
 
     const best = names.slice(0, scores.length).filter((_, i) => most - weights[i] < 5e-4);
-    const sentence = `${best.length > 1 ? `Keys ${list(best)} have` : `Key ${best[0]} has`} the largest `
+    const sentence = `${best.length > 1 ? `Keys ${live.listed(best)} have` : `Key ${best[0]} has`} the largest `
       + `weight, ${weight(most)}. The entropy is ${number(entropy)} bits`
       + (start.jacobian ? `, the norm of the Jacobian ${number(state.norm, 3)}.` : ".");
     const open = challenges.filter((challenge) => !challenge.why);

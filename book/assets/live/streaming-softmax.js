@@ -21,10 +21,8 @@ live.figure("streaming-softmax", (root, start) => {
   const terms = keys.map(() => el("td", { class: "stream-term" }));
   const keyRows = keys.map((i) => el("tr", {}, el("th", { scope: "row" }, `${i + 1}`),
     ...fields.map((column) => el("td", {}, column[i].element)), terms[i]));
-  const headed = (names) => el("thead", {}, el("tr", {},
-    ...names.map((name) => el("th", { scope: "col" }, name))));
   const keyTable = el("table", { class: "stream-keys" },
-    headed(["key", "score", "value", "exp(score − m)"]),
+    live.tableHead("key", "score", "value", "exp(score − m)"),
     el("tbody", {}, ...keyRows));
 
   const stepRows = keys.map((i) => {
@@ -34,7 +32,7 @@ live.figure("streaming-softmax", (root, start) => {
   const dense = el("td");
   const difference = el("td");
   const stepTable = el("table", { class: "stream-steps" },
-    headed(["block", "m", "factor", "ℓ", "o"]),
+    live.tableHead("block", "m", "factor", "ℓ", "o"),
     el("tbody", {}, ...stepRows.map(({ row }) => row)),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
       el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
@@ -111,8 +109,8 @@ live.figure("streaming-softmax", (root, start) => {
   function reset() {
     Object.assign(state, { scores: [...start.scores], values: [...start.values], size: start.block_size,
       seen: start.blocks_seen, way: "right" });
-    way.querySelector("input").checked = true;
-    size.querySelector(`[value="${state.size}"]`).checked = true;
+    live.check(way, state.way);
+    live.check(size, state.size);
     show();
   }
 

@@ -5,31 +5,23 @@ live.figure("two-vectors", (root, start) => {
   const { el, svg, change, number } = live;
   const LIMIT = 4;
   const UNIT = 42; // pixels of the drawing for a length of 1
-  const HALF = LIMIT * UNIT + 20;
   const say = live.announcer(root);
   const radians = (degrees) => (degrees * Math.PI) / 180;
   let vectors;
 
   const rounded = (point) => point.map((entry) =>
     Math.round(10 * Math.max(-LIMIT, Math.min(LIMIT, entry))) / 10);
-  const parts = ["query", "key"].map((name, i) => ({
-    name, colour: `var(--live-${name})`,
-    line: svg("line", { "stroke-width": 3, style: `stroke: var(--live-${name})` }),
-    mark: svg("text", { "text-anchor": "middle", "aria-hidden": "true" }, name[0]),
-    handle: live.handle({
-      label: `Tip of the ${name}`, colour: `var(--live-${name})`, at: () => vectors[i],
-      toPoint: ([x, y]) => [x / UNIT, -y / UNIT],
-      text: () => `${number(vectors[i][0], 1)} right, ${number(vectors[i][1], 1)} up`,
-      move: (point) => { vectors[i] = rounded(point); show(); },
-    }),
+  const arrows = ["query", "key"].map((name, i) => live.arrow({
+    label: `Tip of the ${name}`, letter: name[0], colour: `var(--live-${name})`, unit: UNIT,
+    at: () => vectors[i],
+    text: () => `${number(vectors[i][0], 1)} right, ${number(vectors[i][1], 1)} up`,
+    move: (point) => { vectors[i] = rounded(point); show(); },
   }));
   const shadow = svg("line", { "stroke-width": 9, style: "stroke: var(--live-key)", opacity: 0.35 });
   const drop = svg("line", { "stroke-dasharray": "3 4", style: "stroke: var(--live-line)" });
-  const plane = svg("svg", { viewBox: `${-HALF} ${-HALF} ${2 * HALF} ${2 * HALF}`, class: "lookup-plane" },
-    ...[1, 2, 3, 4].map((radius) => svg("circle", { class: "lookup-axes", r: radius * UNIT })),
-    svg("path", { class: "lookup-axes", d: `M${-HALF} 0H${HALF}M0 ${-HALF}V${HALF}` }),
-    drop, shadow, ...parts.flatMap(({ line, mark }) => [line, mark]),
-    ...parts.map(({ handle }) => handle.element));
+  const plane = live.plane(LIMIT, UNIT);
+  plane.append(drop, shadow, ...arrows.flatMap(({ line, mark }) => [line, mark]),
+    ...arrows.map(({ handle }) => handle));
 
   const facts = ["query", "key", "multiply, add", "q·k", "length of q", "shadow of k", "length of k",
     "angle", "cosine"];
@@ -44,13 +36,7 @@ live.figure("two-vectors", (root, start) => {
     const along = qLength ? dot / qLength : 0; // signed length of the shadow
     const cosine = qLength && kLength ? dot / (qLength * kLength) : NaN;
     const angle = (Math.acos(Math.max(-1, Math.min(1, cosine))) * 180) / Math.PI;
-    parts.forEach(({ line, mark, handle }, i) => {
-      const [x, y] = [vectors[i][0] * UNIT, -vectors[i][1] * UNIT];
-      const length = Math.hypot(x, y) || 1;
-      change(line, { x1: 0, y1: 0, x2: x, y2: y });
-      change(mark, { x: x * (1 + 18 / length), y: y * (1 + 18 / length) + 5 });
-      handle.show([x, y]);
-    });
+    for (const arrow of arrows) arrow.show();
     const foot = q.map((entry) => (qLength ? (entry / qLength) * along : 0));
     const [footX, footY] = [foot[0] * UNIT, -foot[1] * UNIT];
     change(shadow, { x1: 0, y1: 0, x2: footX, y2: footY });

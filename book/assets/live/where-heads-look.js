@@ -33,11 +33,10 @@ live.modelFigure("where-heads-look", (root, start) => {
     const [[best, part]] = next.show(`After “${words.slice(Math.max(0, chosen - 1), chosen + 1).join(" ")}”`,
       [trace.logits[chosen]]);
     const most = seen.indexOf(Math.max(...seen));
-    const total = seen.reduce((a, b) => a + b, 0);
     const named = (i) => `“${words[i]}” (word ${i + 1})`;
     sentence.textContent = `${headName(head).replace("l", "L")}: ${backwards
       ? `of all words, ${named(most)} gives the most weight to ${named(chosen)}, ${number(seen[most])}; `
-        + `the column sums to ${number(total)}.`
+        + `the column sums to ${number(attn.sum(seen))}.`
       : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`} `
       + `After “${words[chosen]}”, the likeliest word is “${best}”, ${number(part)}.`;
     say(sentence.textContent);

@@ -10,7 +10,7 @@ def live_page(request, tabs, built_book):
     """The page that the module names in `PAGE`, when its live figures have started."""
     watched = tabs.open()
     watched.open((built_book / "book" / f"{request.module.PAGE}.html").as_uri())
-    watched.wait_for("document.querySelectorAll('figure.attn-live:not([data-state])').length === 0")
+    watched.start_figures()
     yield watched.page
     assert watched.problems == []
     tabs.close(watched)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attn_lib import scaled_dot_product_attention
+from tests.book.live.shown import number
 
 Q, K, V = (
     np.array([[2, 1]]),
@@ -32,10 +33,6 @@ def figure(watch, built_book):
     yield open_figure
     for watched in opened:
         assert watched.problems == []
-
-
-def number(text):
-    return float(text.replace("−", "-"))
 
 
 def numbers(locator):

@@ -9,6 +9,7 @@ import pytest
 
 from attn_lib import causal_mask, combine_masks, padding_mask, sliding_window_mask
 from attn_lib.figures.ways_to_mask import way_to_mask
+from tests.book.live.shown import number
 
 PAGE = "masking"
 
@@ -29,7 +30,7 @@ def numbers(figure):
     """The weights and sums that are shown, NaN included."""
     rows = figure.locator(".mask-table").nth(1).locator("tbody tr:not(.mask-away)").all()
     cells = [[cell.inner_text() for cell in row.locator("td").all()] for row in rows]
-    return np.array([[float(text.replace("−", "-")) for text in row] for row in cells])
+    return np.array([[number(text) for text in row] for row in cells])
 
 
 def assert_shown(figure, weights):

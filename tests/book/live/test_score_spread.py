@@ -61,7 +61,7 @@ def opened(tabs, built_book):
 @pytest.fixture
 def page(opened, built_book):
     opened.open((built_book / "book" / "variance-growth.html").as_uri())
-    opened.wait_for("document.querySelectorAll('figure.attn-live:not([data-state])').length === 0")
+    opened.start_figures()
     return opened.page
 
 

@@ -9,6 +9,9 @@ import pytest
 
 import attn_lib
 from attn_lib.softmax import entropy, softmax_jacobian_norm
+from tests.book.live.shown import number
+
+PAGE = "softmax-saturation"
 
 
 class Row:
@@ -38,7 +41,7 @@ class Row:
     def jacobian(self):
         rows = self.figure.locator(".scores-jacobian tbody tr").all()
         texts = [row.locator("td").all_text_contents() for row in rows]
-        return np.array([[float(x.replace("−", "-")) for x in row] for row in texts])
+        return np.array([[number(text) for text in row] for row in texts])
 
     def done(self):
         marks = self.figure.locator(".scores-mark").all_text_contents()
@@ -48,24 +51,14 @@ class Row:
         return self.figure.locator(".scores-reason").inner_text()
 
 
-@pytest.fixture(scope="module")
-def opened(tabs, built_book):
-    watched = tabs.open()
-    watched.open((built_book / "book" / "softmax-saturation.html").as_uri())
-    watched.wait_for("document.querySelectorAll('figure.attn-live:not([data-state])').length === 0")
-    yield watched
-    assert watched.problems == []
-    tabs.close(watched)
+@pytest.fixture
+def row(live_page):
+    return Row(live_page.locator("figure.attn-live").nth(0))
 
 
 @pytest.fixture
-def row(opened):
-    return Row(opened.page.locator("figure.attn-live").nth(0))
-
-
-@pytest.fixture
-def lively(opened):
-    return Row(opened.page.locator("figure.attn-live").nth(1))
+def lively(live_page):
+    return Row(live_page.locator("figure.attn-live").nth(1))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from attn_lib import scaled_dot_product_attention, softmax
 from attn_lib.course.mistakes import catalogue
+from tests.book.live.shown import number
 
 PAGE = "complexity"
 
@@ -26,7 +27,7 @@ def given(figure):
 
 
 def numbers(texts):
-    return [float(text.replace("−", "-")) for text in texts]
+    return [number(text) for text in texts]
 
 
 def assert_read(figure, scores, values, size, n_blocks):

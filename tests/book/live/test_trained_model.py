@@ -23,17 +23,8 @@ from attn_lib.model import (
 )
 from attn_lib.softmax import softmax
 
+PAGE = "from-text-to-next-word"
 TYPED = "dan milk eve tea eve"
-
-
-@pytest.fixture(scope="module")
-def page(tabs, built_book):
-    watched = tabs.open()
-    watched.open((built_book / "book" / "from-text-to-next-word.html").as_uri())
-    watched.start_figures()
-    yield watched.page
-    assert watched.problems == []
-    tabs.close(watched)
 
 
 def figure(page, name):
@@ -61,8 +52,8 @@ def next_words(logits, count):
     return [[WORDS[i], text(shares[i])] for i in best]
 
 
-def test_where_a_head_looks_in_a_sentence_of_the_reader(page):
-    now = figure(page, "where-heads-look")
+def test_where_a_head_looks_in_a_sentence_of_the_reader(live_page):
+    now = figure(live_page, "where-heads-look")
     now.get_by_label("Sentence").fill(TYPED)
     words = TYPED.split()
     trace = forward(trained_model(), encode(TYPED))
@@ -86,8 +77,8 @@ def test_where_a_head_looks_in_a_sentence_of_the_reader(page):
         now.get_by_label("where the word looks").check()
 
 
-def test_a_word_is_chosen_by_pointing_at_it_and_by_arrow_keys(page):
-    now = figure(page, "where-heads-look")
+def test_a_word_is_chosen_by_pointing_at_it_and_by_arrow_keys(live_page):
+    now = figure(live_page, "where-heads-look")
     now.get_by_label("Sentence").fill("the cats near the dog")
     now.locator(".model-words label", has_text="cats").hover()
     assert "“cats” (word 2) looks most" in sentence_of(now)
@@ -104,8 +95,8 @@ def test_a_word_is_chosen_by_pointing_at_it_and_by_arrow_keys(page):
         ("ada tea " * 9, "At most 17 words can be read here, not 18. Remove some."),
     ],
 )
-def test_what_cannot_be_read_is_told_and_the_figure_stays(page, typed, problem):
-    now = figure(page, "where-heads-look")
+def test_what_cannot_be_read_is_told_and_the_figure_stays(live_page, typed, problem):
+    now = figure(live_page, "where-heads-look")
     field = now.get_by_label("Sentence")
     field.fill("the fox")
     before = sentence_of(now), now.bounding_box()["height"]
@@ -117,8 +108,8 @@ def test_what_cannot_be_read_is_told_and_the_figure_stays(page, typed, problem):
     assert not now.locator(".model-problem").is_visible()
 
 
-def test_words_can_be_put_in_by_buttons(page):
-    now = figure(page, "where-heads-look")
+def test_words_can_be_put_in_by_buttons(live_page):
+    now = figure(live_page, "where-heads-look")
     now.get_by_label("Sentence").fill("ada")
     now.get_by_text("All 48 words").click()
     now.get_by_role("button", name="lemonade", exact=True).click()
@@ -129,8 +120,8 @@ def test_words_can_be_put_in_by_buttons(page):
     now.get_by_text("All 48 words").click()
 
 
-def test_every_array_has_its_shape_and_its_numbers(page):
-    now = figure(page, "array-by-array")
+def test_every_array_has_its_shape_and_its_numbers(live_page):
+    now = figure(live_page, "array-by-array")
     now.get_by_label("Sentence").fill(TYPED)
     trace = forward(trained_model(), encode(TYPED))
     ring = now.get_by_role("slider", name="Cell")
@@ -151,8 +142,8 @@ def test_every_array_has_its_shape_and_its_numbers(page):
     assert now.get_by_role("button", name="Next").is_disabled()
 
 
-def test_a_hidden_score_is_read_as_such(page):
-    now = figure(page, "array-by-array")
+def test_a_hidden_score_is_read_as_such(live_page):
+    now = figure(live_page, "array-by-array")
     now.get_by_label("Sentence").fill(TYPED)
     now.get_by_label("Array").fill(str([*forward(trained_model(), [3])].index("layer1.scores")))
     ring = now.get_by_role("slider", name="Cell")
@@ -163,8 +154,8 @@ def test_a_hidden_score_is_read_as_such(page):
 
 
 @pytest.mark.parametrize(("temperature", "seed"), [("0", 0), ("1.5", 3)])
-def test_the_model_writes_what_the_library_writes(page, temperature, seed):
-    now = figure(page, "writing-with-a-cache")
+def test_the_model_writes_what_the_library_writes(live_page, temperature, seed):
+    now = figure(live_page, "writing-with-a-cache")
     prompt = "cleo juice dan tea eve"
     now.get_by_label("Prompt").fill("the")
     now.get_by_label("Prompt").fill(prompt)
@@ -186,8 +177,8 @@ def test_the_model_writes_what_the_library_writes(page, temperature, seed):
         now.get_by_role("button", name="Read this word").click()
 
 
-def test_without_the_cache_all_is_computed_again(page):
-    now = figure(page, "writing-with-a-cache")
+def test_without_the_cache_all_is_computed_again(live_page):
+    now = figure(live_page, "writing-with-a-cache")
     now.get_by_label("Prompt").fill("ada tea bob milk ada")
     now.get_by_role("button", name="Read this word").click()
     now.get_by_label("Keep keys and values in a cache").uncheck()
@@ -212,8 +203,8 @@ def expected_shares(sentence, model, parts, words):
     return {word: [text(s[WORDS.index(word)]) for s in (right, now)] for word in words}
 
 
-def test_parts_are_switched_off_one_or_several(page):
-    now = figure(page, "switch-off")
+def test_parts_are_switched_off_one_or_several(live_page):
+    now = figure(live_page, "switch-off")
     now.get_by_label("Sentence").fill(TYPED)
     now.get_by_role("button", name="Everything on").click()
     model = trained_model()
@@ -234,8 +225,8 @@ def test_parts_are_switched_off_one_or_several(page):
         assert shown == expected_shares(TYPED, changed, parts, shown)
 
 
-def test_mistakes_in_the_model_answer_as_in_the_library(page):
-    now = figure(page, "try-a-mistake")
+def test_mistakes_in_the_model_answer_as_in_the_library(live_page):
+    now = figure(live_page, "try-a-mistake")
     by_id = {mistake.id: mistake for mistake in catalogue()}
     now.get_by_label("Sentence").fill(TYPED)
     ids = now.get_by_role("radio").evaluate_all("radios => radios.map(radio => radio.value)")
