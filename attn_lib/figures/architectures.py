@@ -13,9 +13,7 @@ class Architecture(NamedTuple):
     d_model: int  #: width of a token
     heads: int  #: query heads
     kv_heads: int  #: heads of keys and values
-    context: (
-        int  #: longest text, in tokens, that the paper names, or a usual one where it names none
-    )
+    context: int  #: longest text, in tokens, that the paper names, or else a usual one
 
 
 #: Vaswani et al. 2017, table 3, *base*; it names no longest text, 512 tokens are ours.

@@ -171,15 +171,14 @@ class Ledger:
             if about.is_value:
                 without = difference(got, expected, tolerance, tells_expected=False)
         self.note(name, problem, given=about.given, hint=hint, without_expected=without)
-        place = len(self.parts[-1].findings) - 1
-        tell(Compared(self._part, place, about.label, target, question, got))
+        self._tell_compared(about.label, target, question, got)
         if target is None:
             return
-        diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+        diagnosis = self._diagnosis(name, target)
         if not problem:
             return diagnosis.passed(question)
         diagnosis.failed(question, got)
-        self._wrong.append((self.parts[-1], place, diagnosis))
+        self._name_later(diagnosis)
 
     def _record_typed(
         self,
@@ -208,13 +207,30 @@ class Ledger:
             reading = the_reading(readings)
             hint = hint or (f"Likely cause: {reading}." if reading else "")
         self.note(name, problem, hint=hint, without_expected=without, remark=remark)
-        place = len(self.parts[-1].findings) - 1
-        tell(Compared(self._part, place, "", target, question, got))
+        self._tell_compared("", target, question, got)
         if target is not None and not source:  # else the cause lies in the source
-            diagnosis = self._diagnoses.setdefault((name, target), Diagnosis(target))
+            diagnosis = self._diagnosis(name, target)
             near = EXACT if rounded else half_a_digit(question.tolerance)
             diagnosis.failed(question, got, list(readings.values()), near)
-            self._wrong.append((self.parts[-1], place, diagnosis))
+            self._name_later(diagnosis)
+
+    @property
+    def _place(self) -> int:
+        """The position of the last finding in the current part."""
+        return len(self.parts[-1].findings) - 1
+
+    def _tell_compared(
+        self, label: str, target: str | None, question: Question, got: object
+    ) -> None:
+        """Tell listeners that the last finding comes from a comparison."""
+        tell(Compared(self._part, self._place, label, target, question, got))
+
+    def _diagnosis(self, name: str, target: str) -> Diagnosis:
+        return self._diagnoses.setdefault((name, target), Diagnosis(target))
+
+    def _name_later(self, diagnosis: Diagnosis) -> None:
+        """Remember that the last finding is about a wrong answer; see `name_causes`."""
+        self._wrong.append((self.parts[-1], self._place, diagnosis))
 
     def name_causes(self) -> None:
         """Add to each wrong answer's finding the mistake that explains all answers so far."""

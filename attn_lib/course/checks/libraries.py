@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from attn_lib.course.notebooks.magics import parsed
+
 #: The libraries that a graded answer can import, beside Python's own modules.
 AT_GRADING = ("numpy", "matplotlib", "attn_lib")
 
@@ -56,12 +58,8 @@ def imported_libraries(source: str) -> list[str]:
     >>> imported_libraries("import numpy as np, pandas\nfrom scipy.special import softmax")
     ['pandas', 'scipy']
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
     found: list[str] = []
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(source) or ast.Module([], [])):
         if isinstance(node, ast.Import):
             found += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

@@ -45,10 +45,14 @@ def without_magics(source: str) -> tuple[str, list[tuple[int, str]]]:
     return code, skipped
 
 
+def parsed(source: str) -> ast.Module | None:
+    """Return the syntax tree of a text that may be anything; None if it is not Python code."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def is_python(source: str) -> bool:
     """Return whether a text is Python code."""
-    try:
-        ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
+    return parsed(source) is not None

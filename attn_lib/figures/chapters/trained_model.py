@@ -159,7 +159,7 @@ def head_row(
     weights = forward(model, encode(sentence))[f"layer{layer}.weights"][number - 1]
     figure, text = weights_row(weights, sentence.split(), row)
     role = f" ({roles[name]})" if name in roles else ""
-    return figure, f"{name[0].upper()}{name[1:]}{role}. {text}"
+    return figure, f"{name.capitalize()}{role}. {text}"
 
 
 def changed_model(

@@ -15,6 +15,8 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -190,7 +192,7 @@ class Gate:
             contextlib.redirect_stdout(io.StringIO()),
             contextlib.suppress(ChecksFailed),
         ):
-            exec(_code(task.assignment, task.cell), names)
+            exec(_test_cells(task.assignment)[f"{task.cell}-tests"], names)
 
     def accepts(self, name: str, answer: Any) -> bool:
         """Say whether the cell accepts an answer, in full and rounded as far as is asked."""
@@ -250,23 +252,14 @@ def _by_name(name: str, answer: Any) -> dict[str, Any]:
     return dict(zip(names, answer, strict=True)) if len(names) > 1 else {name: answer}
 
 
-def _code(assignment: str, cell: str) -> Any:
-    cells = _cells(assignment)
-    return cells[f"{cell}-tests"]
-
-
-def _cells(assignment: str) -> dict[str, Any]:
-    if assignment not in _CELLS:
-        source = read(ROOT / "solutions" / assignment / f"{assignment}.ipynb")
-        _CELLS[assignment] = {
-            cell.id: compile(cell.source, f"<{cell.id}>", "exec")
-            for cell in source
-            if cell.cell_type == "code" and cell.id.endswith("-tests")
-        }
-    return _CELLS[assignment]
-
-
-_CELLS: dict[str, dict[str, Any]] = {}
+@cache
+def _test_cells(assignment: str) -> dict[str, CodeType]:
+    source = read(ROOT / "solutions" / assignment / f"{assignment}.ipynb")
+    return {
+        cell.id: compile(cell.source, f"<{cell.id}>", "exec")
+        for cell in source
+        if cell.cell_type == "code" and cell.id.endswith("-tests")
+    }
 
 
 def main() -> int:
