@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -92,9 +93,24 @@ def alive(mark: str) -> list[int]:
     return found
 
 
-def gone(mark: str, seconds: float = 5) -> bool:
+def started(mark: str, number: int = 1, seconds: float = 30) -> bool:
+    """Tell whether `number` such processes run within `seconds`.
+
+    The command line of a program that has just started is empty for a moment: Linux closes the
+    pipe that its parent waits for before it writes the arguments.
+    """
+    return _within(seconds, lambda: len(alive(mark)) == number)
+
+
+def gone(mark: str, seconds: float = 30) -> bool:
     """Tell whether all such processes end within `seconds`."""
+    return _within(seconds, lambda: not alive(mark))
+
+
+def _within(seconds: float, happened: Callable[[], bool]) -> bool:
     until = time.monotonic() + seconds
-    while alive(mark) and time.monotonic() < until:
+    while not happened():
+        if time.monotonic() > until:
+            return False
         time.sleep(0.05)
-    return not alive(mark)
+    return True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from grader.sandbox.inside.limits import NONE
 from grader.sandbox.sandbox import Sandbox
-from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, printed
+from tests.grader.sandbox.probes import FIND, LIMITS, ROOT, alive, gone, printed, started
 
 
 def test_it_sees_only_python(session):
@@ -105,10 +104,7 @@ subprocess.Popen("nohup sleep {mark} >/dev/null 2>&1 &", shell=True)
 """
     with sandbox.session() as session:
         session.execute("a", source)
-        until = time.monotonic() + 5
-        while len(alive(mark)) < 2 and time.monotonic() < until:
-            time.sleep(0.05)
-        assert len(alive(mark)) == 2
+        assert started(mark, 2)
     assert alive(mark) == []
 
 
@@ -128,8 +124,7 @@ def test_without_isolation_processes_end_too(unprotected):
             "import subprocess\n"
             f"subprocess.Popen('setsid nohup sleep {mark} >/dev/null 2>&1 &', shell=True)",
         )
-        time.sleep(0.5)
-        assert alive(mark)
+        assert started(mark)
     assert gone(mark)
 
 

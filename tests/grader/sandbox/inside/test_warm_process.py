@@ -12,7 +12,7 @@ import pytest
 from grader.sandbox import bubblewrap, launching
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 from grader.sandbox.sandbox import Sandbox, SandboxUnavailable, SessionDied
-from tests.grader.sandbox.probes import LIMITS, ROOT, alive, gone, need_bubblewrap
+from tests.grader.sandbox.probes import LIMITS, ROOT, gone, need_bubblewrap, started
 
 
 @pytest.mark.parametrize("isolation", ["bubblewrap", "none"])
@@ -73,7 +73,7 @@ session.execute("b", "while True: pass")
 """
     grader = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert grader.stdout.readline() == "running\n"
-    assert alive(mark)
+    assert started(mark)
     grader.kill()
     grader.wait()
     grader.stdout.close()
