@@ -40,7 +40,14 @@ from grader.judging.live import Live
 from grader.judging.mentions import mentioned
 from grader.judging.notebook_file import written
 from grader.judging.open_feedback import keep_without_expected
-from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
+from grader.judging.outputs import (
+    error_output,
+    missing_library_in,
+    new_output,
+    result_output,
+    stopped_output,
+    writable,
+)
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
@@ -315,11 +322,10 @@ def _judge_cell(
         outputs.append(new_output("stream", name="stdout", text=text))
     if failure is not None:
         kind, text = failure
-        outputs.append(new_output("error", ename=kind, evalue=text, traceback=text.splitlines()))
+        outputs.append(error_output(kind, text, text.splitlines()))
         return outputs
     mark = _checked_mark(mark, max_points, name)
-    result = {"data": NotebookNode({"text/plain": repr(mark)}), "metadata": NotebookNode()}
-    outputs.append(new_output("execute_result", execution_count=count, **result))
+    outputs.append(result_output({"text/plain": repr(mark)}, count))
     return outputs
 
 
