@@ -31,7 +31,7 @@ class JudgeSubmission(NbGraderPreprocessor):
 
         Raises
         ------
-        grader.judging.judge.CourseError
+        grader.judging.course_tests.CourseError
             If the assignment's tests are faulty.
         grader.sandbox.sandbox.SandboxUnavailable
             If no sandbox can be started here.

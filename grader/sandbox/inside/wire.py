@@ -37,8 +37,8 @@ BYTES_A_BYTE = 30
 MAX_JSON = 8 * 2**20
 MAX_PARTS = 250_000
 MAX_DEPTH = 32
-#: Entries of all sets in a frame, and of its dicts whose keys are not all texts. Hostile numbers can
-#: be chosen to have equal hashes, and then each entry is compared with all before it.
+#: Entries of all sets in a frame, and of its dicts whose keys are not all texts. Hostile numbers
+#: can be chosen to have equal hashes, and then each entry is compared with all before it.
 MAX_HASHED = 10_000
 
 #: Booleans, integers, floats and complex numbers.
@@ -204,14 +204,9 @@ class _Writer:
             return plain[0]
         if isinstance(value, np.generic):
             return self._numbers("scalar", np.asarray(value), value)
-        if isinstance(value, (list, tuple)):
-            tag = "list" if isinstance(value, list) else "tuple"
-            return self._sequence(tag, value, depth)
-        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-            pairs = [[str(key), self.tree(part, depth + 1)] for key, part in value.items()]
-            return ["dict", pairs]
-        if self._exact and isinstance(value, _EXACT):
-            return self._exactly(value, depth)
+        container = self._container(value, depth)
+        if container is not None:
+            return container
         if isinstance(value, (Curve, Drawing, Observation)):
             kind = next(kind for kind in _RECORDS.values() if isinstance(value, kind))
             fields = [
@@ -227,6 +222,17 @@ class _Writer:
             if parts is not None:
                 return self.tree(parts, depth)
         return self._numbers("array", numbers, value)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            tag = "list" if isinstance(value, list) else "tuple"
+            return self._sequence(tag, value, depth)
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            pairs = [[str(key), self.tree(part, depth + 1)] for key, part in value.items()]
+            return ["dict", pairs]
+        if self._exact and isinstance(value, _EXACT):
+            return self._exactly(value, depth)
+        return None
 
     def _exactly(self, value: Any, depth: int) -> Any:
         if isinstance(value, complex):
@@ -308,27 +314,24 @@ class _Reader:
             return _NON_FINITE[name]
         if tag == "ellipsis" and not parts:
             return ...
-        if tag in ("set", "frozenset", "pairs"):
-            return self._hashed(tag, [self.value(part, depth + 1) for part in parts])
-        if tag == "bytes":
-            (tree,) = parts
-            return _typed(self.value(tree, depth + 1), np.ndarray).astype(np.uint8).tobytes()
-        if tag == "range":
-            return self._range(*(_typed(self.value(part, depth + 1), int) for part in parts))
-        if tag == "complex":
-            return complex(*(_typed(self.value(part, depth + 1), float) for part in parts))
+        if tag in _EXACT_TAGS:
+            return self._exact(tag, [self.value(part, depth + 1) for part in parts])
         if tag == "opaque":
             (name,) = parts
             return Opaque(_typed(name, str))
         return self._record(tag, [self.value(part, depth + 1) for part in parts])
 
-    def _range(self, start: int, stop: int, step: int) -> range:
-        found = range(start, stop, step)
-        if not _is_short(found):
-            raise WireError("the frame has a range that is too long")
-        return found
-
-    def _hashed(self, tag: str, values: list[Any]) -> Any:
+    def _exact(self, tag: str, values: list[Any]) -> Any:
+        if tag == "bytes":
+            (numbers,) = values
+            return _typed(numbers, np.ndarray).astype(np.uint8).tobytes()
+        if tag == "complex":
+            return complex(*(_typed(value, float) for value in values))
+        if tag == "range":
+            found = range(*(_typed(value, int) for value in values))
+            if not _is_short(found):
+                raise WireError("the frame has a range that is too long")
+            return found
         self._hashed_left -= len(values)
         if self._hashed_left < 0:
             raise WireError("the frame has sets or dicts with too many entries")
@@ -408,6 +411,7 @@ def _all(kind: type) -> Callable[[Any], bool]:
 
 
 _EXACT = (complex, bytes, range, dict, set, frozenset)
+_EXACT_TAGS = ("bytes", "complex", "range", "set", "frozenset", "pairs")
 _SETS = {True: "set", False: "frozenset"}
 _RECORDS: dict[Any, type] = {"curve": Curve, "drawing": Drawing, "observation": Observation}
 _RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
