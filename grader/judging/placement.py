@@ -22,6 +22,7 @@ from grader.judging.plain_code import imports_in, names_changed, names_used, why
 from grader.judging.plain_tests import PlainTests
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
+from grader.submission.wording import listed
 
 FAILS_OUTSIDE = "the model answers do not pass it outside"
 FAILS = "the model answers do not pass it"
@@ -37,12 +38,16 @@ class Placement:
     inside: Mapping[str, str]  #: the reason, by name
 
     def lines(self) -> list[str]:
-        """Return a sentence on those outside, and one for each inside."""
-        said = [f"outside the sandbox: {', '.join(self.outside)}"] if self.outside else []
-        return said + [
-            f"inside the sandbox, where learners' code could read it: {name}, because {why}"
-            for name, why in self.inside.items()
-        ]
+        """Return a sentence on the tests outside, and one on each inside."""
+        said = []
+        if self.outside:
+            said.append(f"tests outside the sandbox: {listed(self.outside)}.")
+        for name, why in self.inside.items():
+            said.append(
+                f"test inside the sandbox, where learners' code could read it: {name}, because "
+                f"{why}."
+            )
+        return said
 
 
 def placement_of(
