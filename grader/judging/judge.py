@@ -34,7 +34,7 @@ from grader.judging.findings import JudgedPart
 from grader.judging.live import Live
 from grader.judging.notebook_file import written
 from grader.judging.outputs import error_output, missing_library_in, stopped_output
-from grader.judging.placement import placement_of
+from grader.judging.placement import Placement, placement_of
 from grader.judging.plain_tests import PlainTests
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -204,48 +204,45 @@ class _Court:
         files = {**own_files, **self.files}
         with course_tests.grading(self.seed), Live(self.sandbox, self.limits, files) as live:
             plain = PlainTests(live, self.source, self.files, self.limits)
-            count = 0
             learner_ids: list[str] = []
             parts: dict[str, tuple[JudgedPart, ...]] = {}
-            for cell in notebook.cells:
-                if cell.cell_type != "code":
-                    continue
-                count += 1
+            code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+            for count, cell in enumerate(code, start=1):
                 cell.execution_count = count
                 if is_course_test(cell):
-                    try:
-                        test = course_tests.judge(cell, live, self.source.names, count, self.limits)
+                    test = self._judge_course_test(cell, live, count, faults)
+                    if test is not None:
                         parts[cell.metadata.nbgrader.grade_id] = test.parts
                         learner_ids += test.learner_ids
-                    except TookTooMuch as stopped:
-                        problem = f"judging it was stopped because {stopped}"
-                        cell.outputs = [stopped_output(problem)]
-                        live.remarks.append(
-                            f"The cell {_name(cell, count)} has no points: {problem}."
-                        )
-                    except CourseError as fault:
-                        if faults is None:
-                            raise
-                        faults.append(str(fault))  # its traceback would keep the answers in memory
-                        cell.outputs = [stopped_output("its test met an error with this answer")]
-                        live.remarks.append(
-                            f"The cell {_name(cell, count)} has no points: {fault} {_WHOSE_FAULT}"
-                        )
-                elif (
-                    self.source.is_test(cell)
-                    and cell.metadata.nbgrader.grade_id in placement.outside
-                ):
-                    cell.outputs = plain.judge(cell, count)
+                elif self.source.is_test(cell):
+                    _judge_plain_test(cell, live, count, plain, placement)
                 else:
-                    is_test = self.source.is_test(cell)
-                    cell.outputs = live.execute(_name(cell, count), cell.source, has_mark=is_test)
-                    if is_test:
-                        _limit_mark(cell)
-                    elif placement.outside:
+                    cell.outputs = live.execute(_name(cell, count), cell.source)
+                    if placement.outside:
                         plain.give(cell)
                     if missing := missing_library_in(cell.outputs):
                         live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")
             return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
+
+    def _judge_course_test(
+        self, cell: NotebookNode, live: Live, count: int, faults: list[str] | None
+    ) -> course_tests.CourseTest | None:
+        """Judge a test cell that uses `Checks`; None if it met its limits or an error."""
+        try:
+            return course_tests.judge(cell, live, self.source.names, count, self.limits)
+        except TookTooMuch as stopped:
+            why = f"judging it was stopped because {stopped}"
+            cell.outputs = [stopped_output(why)]
+            live.remarks.append(f"The cell {_name(cell, count)} has no points: {why}.")
+        except CourseError as fault:
+            if faults is None:
+                raise
+            faults.append(str(fault))  # its traceback would keep the answers in memory
+            cell.outputs = [stopped_output("its test met an error with this answer")]
+            live.remarks.append(
+                f"The cell {_name(cell, count)} has no points: {fault} {_WHOSE_FAULT}"
+            )
+        return None
 
     def raise_if_the_course_is_at_fault(self) -> None:
         """Raise `CourseError` if a test cell fails on the model answers or the released notebook.
@@ -287,6 +284,18 @@ def versions() -> dict[str, str]:
     """Return the versions of Python and the packages that a verdict depends on."""
     found = {name: importlib.metadata.version(name) for name in ("attn_lib", "numpy", "nbgrader")}
     return {"python": sys.version.split()[0], **found}
+
+
+def _judge_plain_test(
+    cell: NotebookNode, live: Live, count: int, plain: PlainTests, placement: Placement
+) -> None:
+    """Execute a plain test cell where it belongs, and put its outputs into it."""
+    name = cell.metadata.nbgrader.grade_id
+    if name in placement.outside:
+        cell.outputs = plain.judge(cell, count, may_change=name in placement.changing)
+    else:
+        cell.outputs = live.execute(_name(cell, count), cell.source, has_mark=True)
+    _limit_mark(cell)
 
 
 def _limit_mark(cell: NotebookNode) -> None:

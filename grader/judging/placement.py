@@ -18,7 +18,13 @@ from nbgrader.utils import determine_grade
 from grader.judging.assignment_source import Source
 from grader.judging.course_tests import is_course_test
 from grader.judging.live import Live
-from grader.judging.plain_code import imports_in, names_changed, names_used, why_inside
+from grader.judging.plain_code import (
+    imports_in,
+    names_changed,
+    names_used,
+    names_used_in_functions,
+    why_inside,
+)
 from grader.judging.plain_tests import PlainTests
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -36,6 +42,7 @@ class Placement:
 
     outside: tuple[str, ...]  #: by name, in the notebook's order
     inside: Mapping[str, str]  #: the reason, by name
+    changing: frozenset[str]  #: those outside in which the model answers change arguments
 
     def lines(self) -> list[str]:
         """Return a sentence on the tests outside, and one on each inside."""
@@ -87,6 +94,7 @@ class _Trial:
         self.cells = [cell for cell in source.model.cells if cell.cell_type == "code"]
         self.tests = [c for c in self.cells if source.is_test(c) and not is_course_test(c)]
         self.inside: dict[str, str] = {}
+        self.changing: set[str] = set()
 
     def placement(self) -> Placement:
         self._look_at_the_text()
@@ -96,15 +104,19 @@ class _Trial:
         return Placement(
             tuple(name for name in names if name not in self.inside),
             {name: self.inside[name] for name in names if name in self.inside},
+            frozenset(self.changing) - self.inside.keys(),
         )
 
     def _look_at_the_text(self) -> None:
-        names = {name for cell in self._others() for name in _names(cell)}
+        called = {n for cell in self._others() for n in names_used_in_functions(cell.source)}
         bound = {name for cell in self._others() for name in names_changed(cell.source)}
         for test in self.tests:
-            imported = set(imports_in(NotebookNode(cells=[test])))
             changed = names_changed(test.source)
-            shared = (changed - imported) & names | (changed & names - bound)
+            imported = set(imports_in(NotebookNode(cells=[test])))
+            after = self._others_after(test)
+            read = called | {name for cell in after for name in names_used(cell.source)}
+            written = {name for cell in after for name in names_changed(cell.source)}
+            shared = ((changed - imported) & (read | written)) | (changed & read - bound)
             why = why_inside(test.source)
             if not why and shared:
                 why = f"it changes {min(shared)}, which other cells use"
@@ -135,7 +147,10 @@ class _Trial:
             why = f"it uses {min(needed)}, which a test cell inside defines"
         elif not _has_all_points(cell, plain.judge(cell, 0)):
             why = FAILS_OUTSIDE
+            plain.forget(names_changed(cell.source))
         else:
+            if plain.calls.have_changed:
+                self.changing.add(_name(cell))
             return True
         self.inside[_name(cell)] = why
         return False
@@ -163,16 +178,16 @@ class _Trial:
         number = next(number for number, test in enumerate(self.tests) if test is cell)
         return self.tests[:number]
 
+    def _others_after(self, test: NotebookNode) -> list[NotebookNode]:
+        place = next(number for number, cell in enumerate(self.cells) if cell is test)
+        return [cell for cell in self.cells[place:] if not self.source.is_test(cell)]
+
     def _others(self) -> list[NotebookNode]:
         return [cell for cell in self.cells if not self.source.is_test(cell)]
 
 
 def _name(cell: NotebookNode) -> str:
     return cell.metadata.nbgrader.grade_id
-
-
-def _names(cell: NotebookNode) -> set[str]:
-    return names_used(cell.source) | names_changed(cell.source)
 
 
 def _has_all_points(cell: NotebookNode, outputs: list[NotebookNode]) -> bool:

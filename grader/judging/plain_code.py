@@ -37,6 +37,24 @@ def names_used(source: str) -> set[str]:
     }
 
 
+def names_used_in_functions(source: str) -> set[str]:
+    r"""Return the global names that functions of a cell read when they are called.
+
+    Examples
+    --------
+    >>> sorted(names_used_in_functions("a = f(b)\ndef g(c):\n    return h(c)"))
+    ['h']
+    """
+    code = _compiled(source)
+    return {
+        instruction.argval
+        for constant in (code.co_consts if code else ())
+        if isinstance(constant, CodeType)
+        for instruction in _all(constant)
+        if instruction.opname in _LOADS
+    }
+
+
 def names_changed(source: str) -> set[str]:
     r"""Return the global names that a cell assigns, defines, imports or deletes.
 
@@ -121,9 +139,16 @@ def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def _instructions(source: str) -> Iterator[dis.Instruction]:
+    code = _compiled(source)
+    if code:
+        yield from _all(code)
+
+
+def _compiled(source: str) -> CodeType | None:
     code, _ = without_magics(source)
-    if is_python(code):
-        yield from _all(compile(code, "<cell>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
+    if not is_python(code):
+        return None
+    return compile(code, "<cell>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
 def _all(code: CodeType) -> Iterator[dis.Instruction]:

@@ -18,8 +18,8 @@ import io
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
 from typing import Any, NoReturn
@@ -28,6 +28,7 @@ import numpy as np
 from nbformat import NotebookNode
 from nbgrader.utils import is_locked
 
+from attn_lib.course.checks.remote import type_name
 from attn_lib.course.notebooks.cells import without_hidden_tests
 from attn_lib.course.notebooks.magics import is_python
 from grader.judging.assignment_source import Source
@@ -36,6 +37,7 @@ from grader.judging.live import Live
 from grader.judging.outputs import error_output, new_output, result_output, stopped_output, writable
 from grader.judging.plain_code import imports_in, names_changed, names_used
 from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.wire import Opaque
 
 _DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
 _MAX_TEXT = 4000  # characters of an error's text
@@ -48,30 +50,42 @@ class Stopped(BaseException):
     """
 
 
+@dataclass
+class Calls:
+    """Whether calls change the test cell's arguments as the function changed its copies."""
+
+    change: bool = True
+    have_changed: bool = False  #: whether any function changed its copies
+    unread: list[str] = field(default_factory=list)  #: types of results that could not cross
+
+
 @dataclass(frozen=True, repr=False)
 class RemoteFunction:
     """A learner's function in the sandbox. It can be called as if it were here."""
 
     live: Live
     name: str
+    calls: Calls
 
     def __repr__(self) -> str:
         """Return what Python shows of a function, without its address."""
         return f"<function {self.name}>"
 
     def __call__(self, *args: object, **keywords: object) -> object:
-        """Call the function with copies, and do to the arguments here what it did to them there."""
+        """Call the function with copies of the arguments, and return a copy of its result."""
         invocation = self.live.invoke(self.name, args, keywords)
         for stream, text in invocation.printed:
             (sys.stderr if stream == "stderr" else sys.stdout).write(writable(text))
         given = [*args, *keywords.values()]
         for number, value in invocation.changed:
-            if 0 <= number < len(given):
+            self.calls.have_changed = True
+            if self.calls.change and 0 <= number < len(given):
                 _change(given[number], value)
         if invocation.ending == "stopped":
             raise Stopped(f"{self.name} was stopped: {invocation.body}")
         if invocation.ending == "raised":
             _raise(*invocation.body)
+        self.calls.unread += _unread_in(invocation.body)
         return invocation.body
 
 
@@ -102,6 +116,7 @@ class PlainTests:
         self._answers = source.names
         self._files = files
         self._limits = limits
+        self.calls = Calls()
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._used: set[str] = set()  # by all test cells so far: a later one may call their helpers
 
@@ -109,6 +124,11 @@ class PlainTests:
     def trusted(self) -> set[str]:
         """The names that test cells outside and given cells have defined here."""
         return set(self._names)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove what a test cell has defined here."""
+        for name in names:
+            self._names.pop(name, None)
 
     def give(self, cell: NotebookNode) -> None:
         """Define here what a locked cell defines without a learner's work, such as a constant.
@@ -128,8 +148,37 @@ class PlainTests:
                     with contextlib.suppress(Exception):  # then it is read from the sandbox
                         exec(text, self._names)
 
-    def judge(self, cell: NotebookNode, count: int) -> list[NotebookNode]:
-        """Execute a test cell and return its outputs, from which nbgrader reads the points."""
+    def judge(
+        self, cell: NotebookNode, count: int, *, may_change: bool = True
+    ) -> list[NotebookNode]:
+        """Execute a test cell and return its outputs, from which nbgrader reads the points.
+
+        An answer may pass a test only because it changes the arguments, with which the test then
+        computes what it expects. So if the model answers do not change them, it has to pass both
+        with and without that change.
+
+        Parameters
+        ----------
+        cell : NotebookNode
+        count : int
+            The number of the cell's execution.
+        may_change : bool
+            Whether the model answers change arguments in this cell.
+        """
+        self.calls.change, self.calls.have_changed, self.calls.unread = True, False, []
+        outputs = self._execute(cell, count)
+        if self.calls.have_changed and not may_change and not _has_failed(outputs):
+            self.calls.change = False
+            outputs = self._execute(cell, count)
+        if self.calls.unread and _has_failed(outputs):
+            self._live.remarks.append(
+                f"The test {cell.metadata.nbgrader.grade_id} could not look at an object of type "
+                f"{self.calls.unread[0]}, since only plain values leave the sandbox. Look at the "
+                "answer yourself."
+            )
+        return outputs
+
+    def _execute(self, cell: NotebookNode, count: int) -> list[NotebookNode]:
         name = cell.metadata.nbgrader.grade_id
         body, last = _compiled(cell.source, name)
         answers = self._answers_for(cell.source)
@@ -144,8 +193,13 @@ class PlainTests:
                 with bounded(self._limits):
                     exec(body, self._names)
                     value = eval(last, self._names) if last else None
-            except (TookTooMuch, Stopped) as stopped:
-                failure = _stopped_by(stopped)
+            except Stopped as stopped:
+                failure = stopped_output(str(stopped))
+            except TookTooMuch as stopped:
+                failure = stopped_output(f"judging it was stopped because {stopped}")
+                self._live.remarks.append(
+                    f"The cell {name} has no points: judging it was stopped because {stopped}."
+                )
             except (Exception, SystemExit) as error:
                 failure = _error(error, cell.source, name)
             finally:
@@ -171,7 +225,12 @@ class PlainTests:
             for name in self._used - self._names.keys()
             if name in self._answers or not hasattr(builtins, name)
         }
-        return self._live.stand_ins(asked, RemoteFunction, exact=True)
+        answers = self._live.stand_ins(asked, self._function, exact=True)
+        self.calls.unread += _unread_in(list(answers.values()))
+        return answers
+
+    def _function(self, live: Live, name: str) -> RemoteFunction:
+        return RemoteFunction(live, name, self.calls)
 
     def _import(self, names: set[str]) -> None:
         """Import those of the names that the assignment's own cells import."""
@@ -181,12 +240,15 @@ class PlainTests:
                     exec(statement, self._names)
 
 
-def _stopped_by(stopped: BaseException) -> NotebookNode:
-    return stopped_output(
-        f"judging it was stopped because {stopped}"
-        if isinstance(stopped, TookTooMuch)
-        else str(stopped)
-    )
+def _unread_in(value: object) -> list[str]:
+    """Return the types of objects that could not cross, of a value and what it directly holds."""
+    inside = list(value.values()) if isinstance(value, dict) else value
+    parts = [value, *inside] if isinstance(inside, (list, tuple)) else [value]
+    return [type_name(part) for part in parts if isinstance(part, Opaque)]
+
+
+def _has_failed(outputs: list[NotebookNode]) -> bool:
+    return any(output.output_type == "error" for output in outputs)
 
 
 def _change(value: object, new: object) -> None:

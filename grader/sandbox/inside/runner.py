@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -66,6 +67,7 @@ class _Answers:
                 path = Path(name)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
+            sys.path.insert(0, "")  # as in a notebook, modules beside it can be imported
         except OSError as error:
             return reply(f"{name}: {error.strerror}")
         return reply("")
