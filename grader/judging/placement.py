@@ -143,7 +143,8 @@ class _Trial:
         return self.inside != before
 
     def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
-        if needed := self._defined_inside(cell) & names_used(cell.source) - plain.trusted:
+        known = plain.trusted | self.source.names
+        if needed := self._defined_inside(cell) & names_used(cell.source) - known:
             why = f"it uses {min(needed)}, which a test cell inside defines"
         elif not _has_all_points(cell, plain.judge(cell, 0)):
             why = FAILS_OUTSIDE
