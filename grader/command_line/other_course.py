@@ -6,6 +6,7 @@ executes notebooks is ours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,7 +122,7 @@ class OtherCourse:
             try:
                 do_step(self.api.autograde, assignment, name, force)
             except GraderError as problem:
-                yield Score(name, problem=_last_line(str(problem)))
+                yield Score(name, problem=_reason(str(problem)))
             else:
                 found = self.api.get_submission(assignment, name)
                 yield Score(name, found["score"], found["max_score"], found["needs_manual_grade"])
@@ -140,6 +141,9 @@ def _configuration(folder: Path) -> Config:
         ) from error
 
 
-def _last_line(log: str) -> str:
-    lines = [line for line in log.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "nbgrader gave no reason"
+def _reason(log: str) -> str:
+    """Return the error that stopped nbgrader, from its log: the end of the first traceback."""
+    _, _, after = log.partition("Traceback (most recent call last):")
+    traceback = re.split(r"^\[", after, maxsplit=1, flags=re.MULTILINE)[0]
+    lines = [line.strip() for line in (traceback or log).splitlines() if line.strip()]
+    return re.sub(r"^[\w.]+: ", "", lines[-1]) if lines else "nbgrader gave no reason"
