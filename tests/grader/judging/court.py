@@ -78,9 +78,11 @@ class Court:
 
 def with_plain_test(notebook: bytes) -> bytes:
     """Return a notebook of `ASSIGNMENT` with a further test cell, as other courses have them."""
-    cells = nbformat.reads(notebook.decode(), as_version=4)
-    cells.cells.append(graded(PLAIN_TEST, _PLAIN_TEST, points=5))
-    return nbformat.writes(cells).encode()
+    extended = nbformat.reads(notebook.decode(), as_version=4)
+    cell = graded(PLAIN_TEST, _PLAIN_TEST, points=5)
+    cell.id = PLAIN_TEST  # instead of one that is drawn, so that equal notebooks stay equal
+    extended.cells.append(cell)
+    return nbformat.writes(extended).encode()
 
 
 def honest_answers(root: Path) -> dict[str, str]:
