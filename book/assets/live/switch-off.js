@@ -8,20 +8,27 @@ live.modelFigure("switch-off", (root, start) => {
   const say = live.announcer(root);
   const off = new Set(start.change === "nothing" ? [] : [start.change]);
 
+  const name = (part) => start.said[part] ?? part;
+  const names = [...HEADS.map(headName), ...Object.keys(OPTIONS)].map(name);
+  const wording = (without) => (without.length === 0 ? "With all parts"
+    : without.length > 2 ? `With ${without.length} of ${names.length} parts off`
+      : `Without ${live.listed(without)}`);
+
   function changed() {
     const without = HEADS.filter((head) => off.has(headName(head)));
-    const names = without.map(([layer, head]) => `layer${layer}.${head}`);
+    const heads = without.map(([layer, head]) => `layer${layer}.${head}`);
     const others = Object.keys(OPTIONS).filter((part) => off.has(part));
     return {
-      options: Object.assign({ without: new Set(names) }, ...others.map((part) => OPTIONS[part])),
-      what: off.size ? `Without ${[...off].map((part) => start.said[part] ?? part).join(", ")}`
-        : "With all parts",
+      options: Object.assign({ without: new Set(heads) }, ...others.map((part) => OPTIONS[part])),
+      what: wording([...off].map(name)),
+      key: [...off].sort().join(),
     };
   }
-  const compare = modelCompare({ start, say, changed });
+  const compare = modelCompare({ start, say, changed,
+    longest: wording(names.toSorted((a, b) => b.length - a.length).slice(0, 2)) });
   const boxes = new Map();
   const toggle = (part) => {
-    const label = live.toggle(start.said[part] ?? part, !off.has(part), (on) => {
+    const label = live.toggle(name(part), !off.has(part), (on) => {
       if (on) off.delete(part);
       else off.add(part);
       compare.show();

@@ -2,7 +2,7 @@
 "use strict";
 
 live.modelFigure("writing-with-a-cache", (root, start) => {
-  const { el, number } = live;
+  const { el, write, number, grouped } = live;
   const { WORDS, CONFIG, HEADS } = modelView;
   const MAX_SEED = 9999;
   const say = live.announcer(root);
@@ -20,11 +20,15 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
         el("th", { scope: "col", "aria-label": `layer ${layer}, head ${head}` }, `${layer}.${head}`)))),
     el("tbody", {}, ...rows));
   const next = modelView.nextWords(5);
-  const text = el("p", { class: "cache-text" });
-  const sentence = el("p", { class: "live-sentence" });
+  const { LONGEST } = modelView;
+  const text = el("span");
+  const line = live.sentence(Array(CONFIG.max_length + 1).fill("lemon").join(" "), { class: "cache-text" });
+  line.append(text);
+  const sentence = live.sentence(`“${LONGEST}” is read. Each head computes 1 query, 1 key and 1 value, and reads `
+    + "16 keys and 16 values from the cache. All matrix products take 00 000 multiplications. "
+    + `“${LONGEST}” is the likeliest next word.`);
 
   const room = () => CONFIG.max_length - prompt.length; // words that can still be written and read
-  const wide = (n) => n.toLocaleString("en").replaceAll(",", "\u00a0");
   const of = (n, one, many = `${one}s`) => `${n} ${n === 1 ? one : many}`;
 
   function work({ n, fresh, id, last, cost }) {
@@ -33,7 +37,7 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       ? `, and reads ${of(n - fresh, "key")} and ${of(n - fresh, "value")} from the cache` : "";
     return `${fresh === 1 ? `“${last}” is read` : "The prompt is read"}. Each head computes `
       + `${of(computed, "query", "queries")}, ${of(computed, "key")} and ${of(computed, "value")}`
-      + `${reads}. All matrix products take ${wide(cost)} multiplications. “${WORDS[id]}” is `
+      + `${reads}. All matrix products take ${grouped(cost)} multiplications. “${WORDS[id]}” is `
       + `${temperature ? "drawn" : "the likeliest next word"}.`;
   }
 
@@ -50,7 +54,7 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       const isNew = i < n && (i >= n - fresh || !useCache);
       row.classList.toggle("cache-new", isNew);
       row.classList.toggle("cache-empty", i >= n);
-      word.textContent = `${isNew ? "+ " : ""}${words[i] ?? "\u00a0"}`;
+      write(word, `${isNew ? "+ " : ""}${words[i] ?? ""}`);
       HEADS.forEach((head, h) => {
         const weight = i < n ? modelView.weightsOf(trace, head).at(-1)[i] : 0;
         modelView.share(weights[h], weight, i < n ? number(weight) : "");
@@ -81,8 +85,8 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       el("label", {}, "Seed of the draws ", seedField.element),
       live.toggle("Keep keys and values in a cache", true, (on) => { useCache = on; show(); })),
     el("p", { class: "cache-options" }, back, more),
-    text,
-    el("div", { class: "live-columns" },
+    line,
+    el("div", { class: "live-columns cache-columns" },
       el("div", {}, el("p", { class: "cache-caption" }, "Weights of the newest word, by layer and head"),
         el("p", { class: "live-hint" }, "+ has a key and value computed now; the others are in the cache."),
         table),
