@@ -5,6 +5,7 @@ live.figure("change-the-future", (root, start) => {
   const { el, change, write, number } = live;
   const N_HIDDEN = 5;
   const MOVED = 1e-6;
+  const LOCKED = "The mask above is known. Choose a hidden one to answer.";
   const KNOWN = "This mask is known. Choose a hidden mask, and then say which it is.";
   const KINDS = ["key and value", "value alone", "key alone"];
   const attentions = start.attentions.map(
@@ -106,7 +107,7 @@ live.figure("change-the-future", (root, start) => {
     legend: "Which mask is it?", value: null, options: attentions.map(({ name }, n) => [n, name]),
     input: (value) => { state.guess = value; show(); },
   });
-  const locked = el("p", { class: "live-hint" }, "The mask above is known. Choose a hidden one to answer.");
+  const locked = el("p", { class: "live-hint live-reserve", "data-longest": LOCKED });
   answers.querySelector("legend").after(locked);
 
   function turn(changes) {
@@ -128,7 +129,7 @@ live.figure("change-the-future", (root, start) => {
     }));
     const known = state.which === 0;
     answers.disabled = known;
-    locked.classList.toggle("future-unlocked", !known);
+    write(locked, known ? LOCKED : "Answer when only one fits what you saw.");
     change(checkButton, { "aria-disabled": known || state.guess === null });
     live.check(answers, state.guess);
     which.querySelectorAll("label").forEach((label, n) => {
@@ -150,6 +151,7 @@ live.figure("change-the-future", (root, start) => {
   root.append(
     el("p", { class: "live-hint" }, "The six buttons in the table change one position each. "
       + "Five masks are hidden: which outputs move tells you what they are."),
-    which, kind, table, sentence, answers, el("div", { class: "future-buttons" }, checkButton, live.button("Other hidden masks", () => begin(state.round + 1))));
+    which, kind, table, sentence, answers, el("div", { class: "future-buttons" }, checkButton,
+      live.button("Other hidden masks", () => begin(state.round + 1))));
   begin(0);
 });

@@ -2,9 +2,8 @@
 "use strict";
 
 live.figure("head-split", (root, start) => {
-  const { el, write } = live;
+  const { el, change, write } = live;
   const say = live.announcer(root);
-  const COLOURS = ["query", "key", "value", "output"].map((role) => `var(--live-${role})`);
   let [n, H, d] = [start.n, start.n_heads, start.d];
   let [split, merge, followed] = [0, 0, 0];
 
@@ -48,8 +47,9 @@ live.figure("head-split", (root, start) => {
 
   // The cells of a matrix; what stands in them changes with the lines.
   function grid(rows, columns) {
-    const cells = Array.from({ length: rows * columns }, () => el("span", { class: "head-split-cell" }));
-    return { rows, columns, cells, element: el("div", { class: "head-split-grid", style: `--columns: ${columns}` }, ...cells) };
+    const cells = Array.from({ length: rows * columns }, () => el("span", { class: "head-split-cell" }, "0"));
+    return { rows, columns, cells,
+      element: el("div", { class: "head-split-grid", style: `--columns: ${columns}` }, ...cells) };
   }
 
   function fill({ cells }, numbers, misplaced) {
@@ -57,8 +57,8 @@ live.figure("head-split", (root, start) => {
       const entry = numbers[i];
       const known = entry < n * H * d && entry === Math.floor(entry);
       write(cell, String(entry));
-      cell.style.setProperty("--live-colour", COLOURS[known ? ownerOf(entry) : 0]);
-      Object.assign(cell.dataset, { entry, followed: entry === followed, misplaced: misplaced(entry, i) });
+      change(cell, { "data-entry": entry, "data-head": known ? ownerOf(entry) : 0,
+        "data-followed": entry === followed, "data-misplaced": misplaced(entry, i) });
     });
   }
 
@@ -132,7 +132,7 @@ live.figure("head-split", (root, start) => {
     followed = entry;
     follower.set(entry);
     for (const cell of root.querySelectorAll(".head-split-cell")) {
-      cell.dataset.followed = Number(cell.dataset.entry) === entry;
+      change(cell, { "data-followed": Number(cell.dataset.entry) === entry });
     }
     const head = layout.grids.findIndex(({ cells }) =>
       cells.some((cell) => cell.dataset.entry === `${entry}`));
@@ -144,15 +144,11 @@ live.figure("head-split", (root, start) => {
     options: lines.map(([line], i) => [String(i), el("code", {}, line)]),
     input: (i) => { set(Number(i)); draw(); },
   });
-  const followerPlace = el("div");
-  let follower;
+  const follower = live.slider({ label: "Follow entry", min: 0, max: n * H * d - 1, step: 1, value: followed,
+    text: String, input: follow });
   function sized() {
     followed = Math.min(followed, n * H * d - 1);
-    follower = live.slider({
-      label: "Follow entry", min: 0, max: n * H * d - 1, step: 1, value: followed, text: String,
-      input: follow,
-    });
-    followerPlace.replaceChildren(follower.element);
+    follower.set(followed, n * H * d - 1);
     build();
     draw();
   }
@@ -167,13 +163,13 @@ live.figure("head-split", (root, start) => {
     if (entry < n * H * d && entry !== followed) follow(entry);
   });
   root.append(
-    el("p", { class: "live-hint" }, "Choose a line of code for each step, and follow an entry: point at it or "
-      + "tap it, or use the slider."),
+    el("p", { class: "live-hint" }, "Choose a line of code for each step, and follow an entry: point at it "
+      + "or tap it, or use the slider."),
     el("div", { class: "head-split-sizes" },
       sizes("Positions n", n, (size) => { n = size; }),
       sizes("Heads H", H, (size) => { H = size; }),
-      sizes("Width of a head d", d, (size) => { d = size; })),
-    followerPlace, before,
+      sizes("Head width d", d, (size) => { d = size; })),
+    follower.element, before,
     code(SPLITS, split, "heads =", (i) => { split = i; }), between, splitVerdict,
     code(MERGES, merge, "merged =", (i) => { merge = i; }), after, mergeVerdict);
   sized();

@@ -212,7 +212,7 @@ const live = (() => {
     show();
     return {
       element: el("div", { class: "live-slider" }, el("label", { for: id }, label), range, output),
-      set(now) { range.value = now; show(); },
+      set(now, most = max) { range.max = most; range.value = now; show(); },
     };
   }
 

@@ -36,7 +36,7 @@ live.figure("layer-costs", (root, start) => {
   }
 
   // The chart: both axes logarithmic, n to the right, operations of all layers upwards.
-  const [left, right, top, bottom] = [34, 310, 10, 210];
+  const [left, right, top, bottom] = [42, 310, 10, 210];
   const x = (n) => left + ((right - left) * (Math.log2(n) - SHORTEST)) / (LONGEST - SHORTEST);
   let span = [0, 1]; // powers of 10
   const y = (count) => bottom - ((bottom - top) * (Math.log10(count) - span[0])) / (span[1] - span[0]);
@@ -71,10 +71,10 @@ live.figure("layer-costs", (root, start) => {
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "sum"), totalCell, el("td", {}, "100 %"))));
   const stores = ["weights, one layer", "weights, all layers", "cache, all layers"].map(
     (name) => ({ name, cell: el("td") }));
-  const memory = el("table", {}, live.tableHead("memory", "size"), el("tbody", {}, ...stores.map(({ name, cell }) =>
-    el("tr", {}, el("th", { scope: "row" }, name), cell))));
-  const sentence = live.sentence("At n = 1 048 576, scores and mix are 00.0 % of the operations. They overtake "
-    + "the projections at n = 16 384, and projections and feed-forward part together at n = 49 152.",
+  const memory = el("table", {}, live.tableHead("memory", "size"), el("tbody", {},
+    ...stores.map(({ name, cell }) => el("tr", {}, el("th", { scope: "row" }, name), cell))));
+  const sentence = live.sentence("At n = 1 048 576, scores and mix are 00.0 % of the operations. They "
+    + "overtake the projections at n = 16 384, and projections and feed-forward part together at n = 49 152.",
   { class: "cost-sentence" });
 
   const divisors = () => HEADS.filter((heads) => state.dModel % heads === 0);
@@ -86,11 +86,7 @@ live.figure("layer-costs", (root, start) => {
     const made = live.slider({ label, min: 0, max: Math.max(1, list().length - 1), step: 1, value: 0,
       text: (at) => (list().length ? text(list()[Math.min(at, list().length - 1)]) : ""),
       input: (at) => { state[key] = list()[at]; own(); } });
-    const range = made.element.querySelector("input");
-    return { element: made.element, show: () => {
-      range.max = list().length - 1;
-      made.set(list().indexOf(state[key]));
-    } };
+    return { element: made.element, show: () => made.set(list().indexOf(state[key]), list().length - 1) };
   }
 
   function own() {

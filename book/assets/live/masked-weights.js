@@ -113,8 +113,8 @@ live.figure("masked-weights", (root, start) => {
   addEventListener("pointercancel", lift);
 
   // The longest text of each, but of the last what is usual: it can name every row.
-  const verdicts = ["Leaks from the future: query 6 gives later keys 0.000.", "Hidden keys get 0.000 of row 6.",
-    "Other hidden scores would give other weights.", "Rows 1, 2: sums of 0.000 to 0.000. Row 3: all zeros.",
+  const verdicts = ["Leaks: query 6 gives its future 0.000.", "Hidden keys get 0.000 of row 6.",
+    "Hidden scores change the weights.", "Rows 1, 2: sums of 0.000 to 0.000. Row 3: all zeros.",
   ].map((longest) => {
     const mark = el("span", { class: "mask-mark", "aria-hidden": "true" });
     const text = el("span", { class: "live-reserve", "data-longest": longest });
@@ -166,13 +166,12 @@ live.figure("masked-weights", (root, start) => {
     ].filter(Boolean).join(" ");
     return [
       future.share < WEIGHT ? [true, "No query gives weight to its future."]
-        : [false, "Leaks from the future: "
-          + `query ${future.i + 1} gives later keys ${number(future.share, 3)}.`],
+        : [false, `Leaks: query ${future.i + 1} gives its future ${number(future.share, 3)}.`],
       nan.length ? [false, "Hidden keys get NaN."]
         : hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
           : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
-      matters ? [false, "Other hidden scores would give other weights."]
-        : [true, "Hidden scores make no difference."],
+      matters ? [false, "Hidden scores change the weights."]
+        : [true, "Hidden scores change nothing."],
       [rowsRight, rowText],
     ];
   }
@@ -242,8 +241,8 @@ live.figure("masked-weights", (root, start) => {
     const beside = (text, field) =>
       el("span", {}, el("span", { "aria-hidden": "true" }, text), field.element);
     applied.push(way, choose("dtype", "Computed in", types, true), {
-      element: el("div", { class: "mask-numbers" }, beside("Number of yours", own),
-        beside("Added to all scores", shift)),
+      element: el("div", { class: "mask-numbers" }, beside("Your number", own),
+        beside("Added to all", shift)),
       reset: () => { own.show(-5); shift.show(0); },
     });
   }

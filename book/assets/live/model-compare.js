@@ -1,7 +1,7 @@
 // The trained model beside itself with a change: the next word, and answers to held-out questions.
 "use strict";
 
-const modelCompare = ({ start, say, changed, longest }) => {
+const modelCompare = ({ start, say, changed, longest, likely }) => {
   const { el, write, number } = live;
   const { LONGEST, WORDS, encode } = modelView;
   let ids, right; // of the sentence: its words, and the right model's logits after the last
@@ -18,6 +18,7 @@ const modelCompare = ({ start, say, changed, longest }) => {
     return { skill, id: all[place], says, row: el("tr", {},
       el("th", { scope: "row", title: words.join(" ") }, shown), el("td", {}, expected), says) };
   }));
+  const whenIdle = window.requestIdleCallback ?? setTimeout;
   const next = modelView.nextWords(6, ["right", "now"]);
   const counted = (drinks, verbs) => `Of the held-out questions, ${drinks} on drinks and ${verbs} on verbs `
     + "are answered right.";
@@ -43,7 +44,15 @@ const modelCompare = ({ start, say, changed, longest }) => {
     return answered.get(key);
   }
 
-  // `changed` returns options of model.logits, what is said of them, and a key for them.
+  // While nothing happens: what is asked of each of the likely changes, one at a time.
+  function answerAhead() {
+    const next = likely.shift();
+    if (!next) return;
+    answers(next);
+    whenIdle(answerAhead);
+  }
+
+  // `changed` returns options of model.logits, what is said of them, and a key for them, as do `likely`.
   function show() {
     const { options, what, key } = changed();
     const now = model.logits(trainedModel, ids, options).at(-1);
@@ -73,8 +82,11 @@ const modelCompare = ({ start, say, changed, longest }) => {
 
   const field = modelView.sentenceField({ sentence: start.sentence, examples: start.examples, say,
     input: read });
-  const element = el("div", {}, sentence, field, el("div", { class: "live-columns" },
-    next.element,
+  const element = el("div", { class: "compare" }, field, el("div", { class: "live-columns" },
+    el("div", {}, next.element, sentence),
     el("div", {}, el("p", { class: "compare-caption" }, "Questions that never came up in training"), table)));
-  return { element, show, begin: () => read(start.sentence.split(" ")) };
+  return { element, show, begin: () => {
+    read(start.sentence.split(" "));
+    whenIdle(answerAhead);
+  } };
 };

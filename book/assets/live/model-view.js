@@ -154,10 +154,12 @@ const modelView = (() => {
 
   // Radio buttons for heads, each with a small picture of its weights.
   function headChoice({ heads, roles, value, input }) {
-    const SIDE = 60;
+    const COLOUR = [40, 130, 210]; // as opaque as the weight
     const name = live.newId("head");
-    const pictures = heads.map(() => svg("svg", { class: "model-thumbnail", "aria-hidden": "true",
-      viewBox: `0 0 ${SIDE} ${SIDE}` }));
+    const canvases = heads.map(() => el("canvas"));
+    const marks = heads.map(() => el("i", { class: "model-mark" }));
+    const pictures = heads.map((_, h) =>
+      el("span", { class: "model-thumbnail", "aria-hidden": "true" }, canvases[h], marks[h]));
     const element = el("fieldset", { class: "live-choice model-heads" }, el("legend", {}, "Head"),
       ...heads.map((head, i) => el("label", {},
         el("input", { type: "radio", name, value: i, checked: String(head) === String(value),
@@ -165,30 +167,21 @@ const modelView = (() => {
         pictures[i],
         el("span", {}, ...(roles[headName(head)] ? [el("strong", {}, roles[headName(head)]), el("br")] : []),
           headName(head)))));
-    const marks = pictures.map(() => svg("rect", { class: "model-mark" }));
-    const cells = heads.map(() => []); // of each picture, kept for the next sentence
+    // One pixel for each weight; the browser enlarges them.
     function set(trace) {
       heads.forEach((head, h) => {
         const weights = weightsOf(trace, head);
-        const side = SIDE / weights.length;
-        let used = 0;
-        weights.forEach((row, y) => row.forEach((weight, x) => {
-          if (weight < VISIBLE) return;
-          cells[h][used] ??= svg("rect", { class: "model-cell" });
-          change(cells[h][used], { x: x * side, y: y * side, width: side, height: side,
-            "fill-opacity": weight });
-          used += 1;
-        }));
-        pictures[h].replaceChildren(...cells[h].slice(0, used), marks[h]);
+        const pixels = new ImageData(weights.length, weights.length);
+        weights.flat().forEach((weight, i) => pixels.data.set([...COLOUR, 255 * weight], 4 * i));
+        canvases[h].width = canvases[h].height = weights.length;
+        canvases[h].getContext("2d").putImageData(pixels, 0, 0);
       });
     }
     // Frames a row of each picture, or a column.
     function mark(i, n, column = false) {
-      const place = (i * SIDE) / n;
-      for (const one of marks) {
-        change(one, { x: column ? place : 0, y: column ? 0 : place,
-          width: column ? SIDE / n : SIDE, height: column ? SIDE : SIDE / n });
-      }
+      const [before, after] = [(100 * i) / n, 100 - (100 * (i + 1)) / n];
+      const inset = column ? `0 ${after}% 0 ${before}%` : `${before}% 0 ${after}%`;
+      for (const one of marks) one.style.inset = inset;
     }
     return { element, set, mark };
   }

@@ -73,8 +73,8 @@ live.figure("score-spread", async (root, start) => {
   ticks.forEach(({ part, element }) => element.style.setProperty("--place", `${50 + 50 * part}%`));
   const axis = el("div", { class: "spread-axis", "aria-hidden": "true" },
     ...ticks.map((tick) => tick.element));
-  const axisName = live.sentence(breaking ? "score ÷ √1024 (line: theory; dashes: as assumed, mean 0, sd 0.0313)"
-    : "score ÷ √1024 (line: normal curve of the theory)", { class: "spread-name" });
+  const axisName = live.sentence(breaking
+    ? "score ÷ √1024 (line: theory; dashes: as assumed, mean 0, sd 0.0313)" : "score ÷ √1024 (line: normal curve of the theory)", { class: "spread-name" });
 
   const HEADS = ["measured", "theory"];
   const rows = ["pairs", "mean", "variance", "sd"].map((name) => {

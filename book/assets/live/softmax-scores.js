@@ -140,8 +140,8 @@ live.figure("softmax-scores", (root, start) => {
   const reason = live.sentence(start.jacobian
     ? "Done. Key A has the weight >0.999. Every entry is a product with a factor near 0: its own 1 − w is "
       + "<0.001, and so is every other weight."
-    : "Done. The largest lead is now 00.0 ÷ 00.00 = 0.00, and the exponential of that is 0.00. No order changed: "
-      + "a temperature moves all weights towards each other.", { class: "scores-reason" });
+    : "Done. The largest lead is now 00.0 ÷ 00.00 = 0.00, and the exponential of that is 0.00. No order "
+      + "changed: a temperature moves all weights towards each other.", { class: "scores-reason" });
 
   function layOut() {
     const used = keys.slice(0, scores.length);

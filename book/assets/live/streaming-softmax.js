@@ -36,22 +36,20 @@ live.figure("streaming-softmax", (root, start) => {
     el("tbody", {}, ...stepRows.map(({ row }) => row)),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
       el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
-  const ALL_READ = " All keys are read, and the output is wrong by 000.00.";
-  const sentence = live.sentence("Block 8 of 8 brings a larger score, −000.00. Nothing is, though all should be, "
-    + `multiplied by exp(−000.00 − (−000.00)) = 0.000. The output so far is −000.00.${ALL_READ}`);
+  const sentence = live.sentence("Block 8 of 8 brings a larger score, 00.00. Nothing is, though all should "
+    + "be, multiplied by exp(0.00 − 00.00) = 0.000. All keys are read, and the output is wrong by 00.00.");
 
   function told(step, before, n) {
     const block = `Block ${n} of ${Math.ceil(keys.length / state.size)}`;
-    const output = `The output so far is ${number(attn.streamOutput(step)[0])}.`;
-    if (!before) return `${block}: the first, with nothing before it to rescale. ${output}`;
+    if (!before) return `${block}: the first, with nothing before it to rescale.`;
     if (step.rescale === 1) {
-      return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays. ${output}`;
+      return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays.`;
     }
     const subtracted = step.largest < 0 ? `(${number(step.largest)})` : number(step.largest);
     const rescaled = { right: "What was kept is", "running-sum-not-rescaled": "The output is",
       "running-output-not-rescaled": "The sum is", "nothing-rescaled": "Nothing is, though all should be," };
     return `${block} brings a larger score, ${number(step.largest)}. ${rescaled[state.way]} multiplied by `
-      + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}. ${output}`;
+      + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}.`;
   }
 
   function show() {
@@ -83,15 +81,14 @@ live.figure("streaming-softmax", (root, start) => {
     });
     const whole = attn.mix(attn.softmax(state.scores), values)[0];
     dense.textContent = number(whole);
-    const off = state.seen === 0 ? 0 : attn.streamOutput(now)[0] - whole;
+    const output = state.seen === 0 ? 0 : attn.streamOutput(now)[0];
+    const off = output - whole;
     difference.textContent = state.seen === 0 ? "" : number(off);
-    sentence.textContent = state.seen === 0 ? "Nothing is read yet. What will the first block give?"
-      : told(now, steps[state.seen - 2], state.seen);
-    if (state.seen === steps.length) {
-      sentence.textContent += Math.abs(off) < 0.005
-        ? " All keys are read: the output is that of all keys at once."
-        : ` All keys are read, and the output is wrong by ${number(Math.abs(off))}.`;
-    }
+    const result = state.seen < steps.length ? `The output so far is ${number(output)}.`
+      : Math.abs(off) < 0.005 ? "All keys are read: the output is that of all keys at once."
+        : `All keys are read, and the output is wrong by ${number(Math.abs(off))}.`;
+    write(sentence, state.seen === 0 ? "Nothing is read yet. What will the first block give?"
+      : `${told(now, steps[state.seen - 2], state.seen)} ${result}`);
     change(back, { "aria-disabled": state.seen === 0 });
     change(next, { "aria-disabled": state.seen === steps.length });
     say(sentence.textContent);

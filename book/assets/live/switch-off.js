@@ -9,23 +9,26 @@ live.modelFigure("switch-off", (root, start) => {
   const off = new Set(start.change === "nothing" ? [] : [start.change]);
 
   const name = (part) => start.said[part] ?? part;
-  const names = [...HEADS.map(headName), ...Object.keys(OPTIONS)].map(name);
-  const wording = (without) => (without.length === 0 ? "With all parts"
-    : without.length > 2 ? `With ${without.length} of ${names.length} parts off`
-      : `Without ${live.listed(without)}`);
+  const PARTS = [...HEADS.map(headName), ...Object.keys(OPTIONS)];
+  const names = PARTS.map(name);
+  const wording = (missing) => (missing.length === 0 ? "With all parts"
+    : missing.length > 2 ? `With ${missing.length} of ${names.length} parts off`
+      : `Without ${live.listed(missing)}`);
 
-  function changed() {
-    const without = HEADS.filter((head) => off.has(headName(head)));
-    const heads = without.map(([layer, head]) => `layer${layer}.${head}`);
-    const others = Object.keys(OPTIONS).filter((part) => off.has(part));
+  function without(parts) {
+    const missing = HEADS.filter((head) => parts.includes(headName(head)));
+    const heads = missing.map(([layer, head]) => `layer${layer}.${head}`);
+    const others = Object.keys(OPTIONS).filter((part) => parts.includes(part));
     return {
       options: Object.assign({ without: new Set(heads) }, ...others.map((part) => OPTIONS[part])),
-      what: wording([...off].map(name)),
-      key: [...off].sort().join(),
+      what: wording(parts.map(name)),
+      key: parts.toSorted().join(),
     };
   }
-  const compare = modelCompare({ start, say, changed,
-    longest: wording(names.toSorted((a, b) => b.length - a.length).slice(0, 2)) });
+  const compare = modelCompare({ start, say, changed: () => without([...off]),
+    longest: wording(names.toSorted((a, b) => b.length - a.length).slice(0, 2)),
+    likely: [[], ...PARTS.flatMap((part, i) => [[part], ...PARTS.slice(i + 1).map((other) => [part, other])])]
+      .map(without) });
   const boxes = new Map();
   const toggle = (part) => {
     const label = live.toggle(name(part), !off.has(part), (on) => {

@@ -9,14 +9,16 @@ live.modelFigure("try-a-mistake", (root, start) => {
   const said = live.sentence(longest(Object.values(SAID)), { class: "mistake-said" });
   const name = (id) => id.replaceAll("-", " ");
 
-  function changed() {
-    live.write(said, SAID[change]);
-    const what = name(change)[0].toUpperCase() + name(change).slice(1);
-    return { options: modelMistakes[change] ?? {}, what, key: change };
+  function changeTo(id) {
+    return { options: modelMistakes[id] ?? {}, what: name(id)[0].toUpperCase() + name(id).slice(1), key: id };
   }
-  const compare = modelCompare({ start, say, changed,
-    longest: longest(start.choices.change.map(name)) });
-  const choice = live.choice({ legend: "Mistake", options: start.choices.change.map((id) => [id, name(id)]),
+  const ids = start.choices.change;
+  const compare = modelCompare({ start, say, longest: longest(ids.map(name)), likely: ids.map(changeTo),
+    changed: () => {
+      live.write(said, SAID[change]);
+      return changeTo(change);
+    } });
+  const choice = live.choice({ legend: "Mistake", options: ids.map((id) => [id, name(id)]),
     value: change, input: (now) => { change = now; compare.show(); } });
   choice.classList.add("mistake-choice");
   root.append(choice, said, compare.element);

@@ -2,7 +2,7 @@
 "use strict";
 
 live.modelFigure("where-heads-look", (root, start) => {
-  const { el, number } = live;
+  const { el, write, number } = live;
   const { LONGEST, headName, weightsOf } = modelView;
   const say = live.announcer(root);
   let { head } = start;
@@ -19,8 +19,8 @@ live.modelFigure("where-heads-look", (root, start) => {
     input: (now) => { backwards = now === "column"; show(); } });
   const next = modelView.nextWords(5);
   const longest = `“${LONGEST}” (word 17)`;
-  const sentence = live.sentence(`Layer 2, head 1: of all words, ${longest} gives the most weight to ${longest}, `
-    + `0.00; the column sums to 0.00. After “${LONGEST}”, the likeliest word is “${LONGEST}”, 0.00.`);
+  const sentence = live.sentence(`Layer 2, head 1: of all words, ${longest} gives the most weight to `
+    + `${longest}, 0.00; the column sums to 0.00.`);
 
   function show() {
     const weights = weightsOf(trace, head); // (n, n)
@@ -36,12 +36,12 @@ live.modelFigure("where-heads-look", (root, start) => {
       [trace.logits[chosen]]);
     const most = seen.indexOf(Math.max(...seen));
     const named = (i) => `“${words[i]}” (word ${i + 1})`;
-    sentence.textContent = `${headName(head).replace("l", "L")}: ${backwards
+    write(sentence, `${headName(head).replace("l", "L")}: ${backwards
       ? `of all words, ${named(most)} gives the most weight to ${named(chosen)}, ${number(seen[most])}; `
         + `the column sums to ${number(attn.sum(seen))}.`
-      : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`} `
-      + `After “${words[chosen]}”, the likeliest word is “${best}”, ${number(part)}.`;
-    say(sentence.textContent);
+      : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`}`);
+    say(`${sentence.textContent} After “${words[chosen]}”, the likeliest word is “${best}”, `
+      + `${number(part)}.`);
   }
 
   function read(typed) {

@@ -11,6 +11,7 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
   let temperature = 0;
   let seed = 0;
   let useCache = true;
+  let source, steps; // a generator, and what it has yielded
 
   const rows = Array.from({ length: CONFIG.max_length }, () => el("tr", {},
     el("th", { scope: "row" }), ...HEADS.map(() => el("td"))));
@@ -24,8 +25,8 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
   const text = el("span");
   const line = live.sentence(Array(CONFIG.max_length + 1).fill("lemon").join(" "), { class: "cache-text" });
   line.append(text);
-  const sentence = live.sentence(`“${LONGEST}” is read. Each head computes 1 query, 1 key and 1 value, and reads `
-    + "16 keys and 16 values from the cache. All matrix products take 00 000 multiplications. "
+  const sentence = live.sentence(`“${LONGEST}” is read. Each head computes 1 query, 1 key and 1 value, and `
+    + "reads 16 keys and 16 values from the cache. All matrix products take 00 000 multiplications. "
     + `“${LONGEST}” is the likeliest next word.`);
 
   const room = () => CONFIG.max_length - prompt.length; // words that can still be written and read
@@ -41,12 +42,18 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       + `${temperature ? "drawn" : "the likeliest next word"}.`;
   }
 
+  // The model writes anew, with each step kept as far as it has been asked for.
+  function restart() {
+    source = model.generate(trainedModel, modelView.encode(prompt), room() + 1, { temperature, seed });
+    steps = [];
+    show();
+  }
+
   function show() {
     written = Math.min(written, room());
-    const steps = [...model.generate(trainedModel, modelView.encode(prompt), written + 1,
-      { temperature, seed })];
-    const { trace, id } = steps.at(-1);
-    const words = [...prompt, ...steps.slice(0, -1).map((step) => WORDS[step.id])];
+    while (steps.length <= written) steps.push(source.next().value);
+    const { trace, id } = steps[written];
+    const words = [...prompt, ...steps.slice(0, written).map((step) => WORDS[step.id])];
     const n = words.length;
     const fresh = written ? 1 : n; // words whose keys are not in the cache
     rows.forEach((row, i) => {
@@ -74,11 +81,11 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
   const back = live.button("Back", () => { written -= 1; show(); });
   const more = live.button("Read this word, choose the next", () => { written += 1; show(); });
   const degrees = live.slider({ label: "Temperature", min: 0, max: 3, step: 0.1, value: temperature,
-    text: (t) => number(t, 1), input: (t) => { temperature = t; show(); } });
+    text: (t) => number(t, 1), input: (t) => { temperature = t; restart(); } });
   const seedField = live.numberField({ label: "Seed of the draws", value: seed, min: 0, max: MAX_SEED,
-    step: 1, input: (typed) => { seed = typed; show(); } });
+    step: 1, input: (typed) => { seed = typed; restart(); } });
   const field = modelView.sentenceField({ label: "Prompt", sentence: start.prompt, examples: start.examples,
-    limit: CONFIG.max_length - 1, say, input: (typed) => { prompt = typed; written = 0; show(); } });
+    limit: CONFIG.max_length - 1, say, input: (typed) => { prompt = typed; written = 0; restart(); } });
   root.append(
     field,
     el("div", { class: "cache-options" }, degrees.element,
@@ -88,8 +95,9 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
     line,
     el("div", { class: "live-columns cache-columns" },
       el("div", {}, el("p", { class: "cache-caption" }, "Weights of the newest word, by layer and head"),
-        el("p", { class: "live-hint" }, "+ has a key and value computed now; the others are in the cache."),
+        el("p", { class: "live-hint" }, "+ has a key and value computed now; the others "
+        + "are in the cache. Empty lines are room for more."),
         table),
       el("div", {}, next.element, sentence)));
-  show();
+  restart();
 });

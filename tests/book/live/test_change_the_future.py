@@ -60,6 +60,21 @@ def test_what_moves_under_the_known_mask(figure, start):
     )
 
 
+def test_nothing_can_be_checked_before_there_is_an_answer(figure):
+    check = figure.get_by_role("button", name="Check")
+    answers = figure.get_by_role("group", name="Which mask is it?")
+    figure.get_by_label("causal", exact=True).first.check()
+    assert check.get_attribute("aria-disabled") == "true"
+    assert answers.get_by_role("radio").first.is_disabled()
+    assert "Choose a hidden one to answer." in answers.inner_text()
+    check.press("Enter")
+    assert figure.locator(".live-sentence").inner_text().startswith("This mask is known. Choose")
+    figure.get_by_label("hidden mask 2").check()
+    assert check.get_attribute("aria-disabled") == "true"
+    answers.get_by_role("radio").first.check()
+    assert check.get_attribute("aria-disabled") == "false"
+
+
 def test_every_attention_differs_visibly(start):
     """So that what is seen decides, and each output that moves shows more than 0.00."""
     seen = set()

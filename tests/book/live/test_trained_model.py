@@ -52,6 +52,24 @@ def next_words(logits, count):
     return [[WORDS[i], text(shares[i])] for i in best]
 
 
+@pytest.mark.parametrize("page", [PAGE, "putting-it-together"])
+def test_a_figure_opens_on_what_its_still_picture_says(tabs, built_book, page):
+    """And not on the word that is asked for, the last one."""
+    watched = tabs.open()
+    watched.open((built_book / "book" / f"{page}.html").as_uri())
+    watched.start_figures()
+    now = figure(watched.page, "where-heads-look")
+    still = watched.page.locator('figure[data-live="where-heads-look"] figcaption').text_content()
+    head, looks, most, weight = re.fullmatch(
+        r"(Layer . head .)(?: \(.*\))?: (\w+) → (\w+) ([.\d]+)\.", still.replace(",", "")
+    ).groups()
+    said = sentence_of(now).replace(",", "")
+    assert re.fullmatch(rf"{head}: “{looks}” .* looks most at “{most}” .* with {weight}\.", said)
+    words = now.locator(".model-words").get_by_role("radio")
+    assert not words.last.is_checked()
+    watched.leave()
+
+
 def test_where_a_head_looks_in_a_sentence_of_the_reader(live_page):
     now = figure(live_page, "where-heads-look")
     now.get_by_label("Sentence").fill(TYPED)
