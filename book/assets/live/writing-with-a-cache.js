@@ -67,7 +67,8 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
         modelView.share(weights[h], weight, i < n ? number(weight) : "");
       });
     });
-    next.show(temperature ? `Next word, at temperature ${number(temperature, 1)}` : "Next word",
+    next.show(`After “${words.slice(-2).join(" ")}”`
+      + (temperature ? `, at temperature ${number(temperature, 1)}` : ""),
       [trace.logits.at(-1).map((logit) => logit / (temperature || 1))], id);
     text.replaceChildren(prompt.join(" "), " ", el("strong", {}, words.slice(prompt.length).join(" ")),
       ` → ${WORDS[id]}`);
