@@ -2,7 +2,7 @@
 "use strict";
 
 live.modelFigure("writing-with-a-cache", (root, start) => {
-  const { el, write, number, grouped } = live;
+  const { el, change, write, number, grouped } = live;
   const { WORDS, CONFIG, HEADS } = modelView;
   const MAX_SEED = 9999;
   const say = live.announcer(root);
@@ -60,7 +60,7 @@ live.modelFigure("writing-with-a-cache", (root, start) => {
       const [word, ...weights] = row.children;
       const isNew = i < n && (i >= n - fresh || !useCache);
       row.classList.toggle("cache-new", isNew);
-      row.classList.toggle("cache-empty", i >= n);
+      change(row, { "aria-hidden": i >= n }); // room for words that are still to be written
       write(word, `${isNew ? "+ " : ""}${words[i] ?? ""}`);
       HEADS.forEach((head, h) => {
         const weight = i < n ? modelView.weightsOf(trace, head).at(-1)[i] : 0;
