@@ -12,7 +12,8 @@ from typing import Any
 GIVEN = "attn_lib.course.given"
 #: The packages of attn_lib whose functions a learner may call. All others contain answers.
 HELPER_PACKAGES = (
-    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures"),
+    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.course.stored"),
+    "attn_lib.figures",
     GIVEN,
 )
 
