@@ -27,7 +27,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
-from attn_lib.course.checks import ChecksFailed, listening
+from attn_lib.course.checks import ChecksFailed, earlier, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.findings import shortened
 from attn_lib.course.notebooks.cells import seed_of_answers
@@ -200,7 +200,7 @@ def _judge_with_seed(
     Errors of test cells are appended to `faults`, and their cells have no points. Without such a
     list, the first one is raised.
     """
-    with _grading(seed), Live(sandbox, limits) as live:
+    with _grading(seed), earlier.notebook(), Live(sandbox, limits) as live:
         count, learner_ids = 0, []
         numbers = HandedOutNumbers(live, source) if is_salted() else None
         parts: dict[str, tuple[JudgedPart, ...]] = {}

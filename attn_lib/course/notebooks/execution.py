@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from attn_lib.course.checks import earlier
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished, listening
 from attn_lib.course.checks.findings import ChecksFailed
@@ -77,7 +78,7 @@ def execute(cells: list[Cell], folder: Path) -> Outcome:
     """
     execution = _Execution()
     copies = {id for id, count in Counter(cell.id for cell in cells).items() if count > 1}
-    with _as_in_jupyter(folder):
+    with _as_in_jupyter(folder), earlier.notebook():
         for cell in cells:
             execution.begin(cell)
             if cell.id in copies:
@@ -134,7 +135,7 @@ def grade(cells: list[Cell], source: list[Cell], folder: Path) -> Outcome:
     places = {cell.id: place for place, cell in enumerate(source)}
     last = {cell.id: number for number, cell in enumerate(cells)}
     missing = [cell for cell in assigned.values() if cell.id not in last]
-    with _as_in_jupyter(folder):
+    with _as_in_jupyter(folder), earlier.notebook():
         for number, cell in enumerate(cells):
             while missing and places[missing[0].id] < places.get(cell.id, -1):
                 execution.assigned(missing.pop(0))
