@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.course.checks.comparison import as_numbers
-from attn_lib.course.checks.libraries import missing_library
+from attn_lib.course.notebooks.libraries import missing_library
 
 #: How closely a hint has to fit, in multiples of the largest number.
 MAX_RELATIVE = 1e-2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,11 +16,12 @@ from attn_lib.course.checks.diagnosis import EXACT, Diagnosis, Question, half_a_
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
 from attn_lib.course.checks.hints import result_hint
-from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.typed import After, OwnSteps, is_rounded_too_far, the_reading
+from attn_lib.course.notebooks.libraries import WHAT_IS_THERE, library_used_by
+from attn_lib.course.notebooks.patience import patient
 from attn_lib.course.targets import TARGETS
 
 
@@ -113,7 +115,11 @@ class Ledger:
             return None
         if library := library_used_by(function):
             self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
-        with self._surroundings.hidden_from(function):
+        at_home = not isinstance(function, StandIn)
+        with (
+            patient(name) if at_home else contextlib.nullcontext(),
+            self._surroundings.hidden_from(function),
+        ):
             observation = observe(function, args, own_work=own_work)
         self._called[name] = observation.uses
         if not observation.problem:

@@ -22,7 +22,6 @@ from attn_lib.course.checks import earlier
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished, listening
 from attn_lib.course.checks.findings import ChecksFailed
-from attn_lib.course.checks.libraries import WHAT_IS_THERE, imported_libraries
 from attn_lib.course.checks.observation import has_statements
 from attn_lib.course.notebooks.cells import (
     Cell,
@@ -32,7 +31,9 @@ from attn_lib.course.notebooks.cells import (
     visible,
     without_hidden_tests,
 )
+from attn_lib.course.notebooks.libraries import WHAT_IS_THERE, imported_libraries
 from attn_lib.course.notebooks.magics import without_magics
+from attn_lib.course.notebooks.patience import patient
 
 
 @dataclass
@@ -215,7 +216,12 @@ class _Execution:
         if self._answers is not None:
             names = {name: names[name] for name in self._answers if name in names}
         try:
-            with contextlib.redirect_stdout(out), listening(listen), self._grading():
+            with (
+                patient(cell.id, to=sys.stderr),
+                contextlib.redirect_stdout(out),
+                listening(listen),
+                self._grading(),
+            ):
                 exec(_compiled(cell, cell.source), {"__name__": "__main__", **names})
         except ChecksFailed as failed:
             out.write(str(failed))
@@ -234,6 +240,7 @@ class _Execution:
     def _execute(self, cell: Cell, source: str) -> None:
         try:
             with (
+                patient(cell.id, to=sys.stderr),
                 contextlib.redirect_stdout(io.StringIO()),
                 contextlib.redirect_stderr(io.StringIO()),
             ):

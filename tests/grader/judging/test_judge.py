@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
-from attn_lib.course.checks.libraries import AT_GRADING
+from attn_lib.course.notebooks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
