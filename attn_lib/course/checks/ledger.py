@@ -176,7 +176,7 @@ class Ledger:
             return self._record_typed(name, got, question, target, about.after, problem)
         hint = without = ""
         if problem:
-            hint = result_hint(got, expected, tolerance, about.arose)
+            hint = result_hint(got, expected, tolerance, about.arose, is_value=about.is_value)
             if about.is_value:
                 without = difference(got, expected, tolerance, tells_expected=False)
         self.note(name, problem, given=about.given, hint=hint, without_expected=without)
@@ -203,7 +203,7 @@ class Ledger:
         self.steps.note_numbers(name, got, question, target, source)
         expected, tolerance = question.expected, question.tolerance
         without = difference(got, expected, tolerance, tells_expected=False)
-        hint, remark = result_hint(got, expected, tolerance), ""
+        hint, remark = result_hint(got, expected, tolerance, is_value=True), ""
         readings: dict[str, NDArray[Any]] = {}
         rounded = is_rounded_too_far(got, expected, tolerance)
         if source and source.counts:
