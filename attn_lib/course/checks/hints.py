@@ -22,6 +22,9 @@ MAX_RELATIVE = 1e-2
 #: What a number is multiplied by in another unit.
 _UNITS = (1e3, 1e6, 1e9, 1024.0, 1024.0**2)
 
+#: Factors beyond this are no factors: one of the two numbers is all but 0.
+MIN_RATIO = 1e-12
+
 #: Factors nearer to 1 are no factors but something that was added.
 MIN_FACTOR = 1.2
 
@@ -140,10 +143,12 @@ def result_hint(
     if array.dtype == np.float16:
         array = array.astype(np.float64)
     expected = expected.astype(np.float64)  # the square of one in float16 may overflow
-    for other, sentence in _made_from(expected, array, is_value):
-        absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
-        if array.shape == other.shape and np.allclose(array, other, rtol=relative, atol=absolute):
-            return sentence
+    with np.errstate(all="ignore"):  # numbers at the end of the range, times a factor
+        for other, sentence in _made_from(expected, array, is_value):
+            absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
+            same_shape = array.shape == other.shape
+            if same_shape and np.allclose(array, other, rtol=relative, atol=absolute):
+                return sentence
     return _rounding_hint(array, expected) if array.shape == expected.shape else ""
 
 
@@ -243,7 +248,9 @@ def _times_a_factor(
     """Yield the right result times the factor that its largest number is off by."""
     largest = np.abs(expected).argmax()
     factor = float(array.flat[largest] / expected.flat[largest])
-    size = max(abs(factor), 1 / abs(factor)) if factor else 0.0
+    if not MIN_RATIO < abs(factor) < 1 / MIN_RATIO:
+        return
+    size = max(abs(factor), 1 / abs(factor))
     is_whole = abs(size - round(size)) < 1e-6
     if size < MIN_FACTOR or (array.size < 3 and not (is_whole and size <= MAX_FACTOR)):
         return

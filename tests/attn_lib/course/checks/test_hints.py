@@ -178,6 +178,8 @@ class TestResults:
             (960.0, 7680.0, "The number is 1/8 times the right one. Is a factor missing, or one"),
             (64.0, 0.5, "expected 0.5, got 64."),  # a factor of 128 may be chance
             ([2, 4], [4, 8], "entries differ)."),  # ids
+            ([5e-324, 0.0], [1e300, 1e-5], "entries differ)."),
+            ([1e300, 1e-5], [5e-324, 0.25], "entries differ)."),
         ],
     )
     def test_factors_of_results(self, given, right, told):
