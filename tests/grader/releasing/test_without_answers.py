@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -16,14 +17,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from traitlets.config import Config
 
 from attn_lib.course.checks.__main__ import main
 from attn_lib.course.notebooks.cells import without_hidden_tests
 from attn_lib.course.personal import masking, two_keys
 from attn_lib.course.personal.core import salted
+from grader import course
+from grader.__main__ import main as main_of_grader
 from grader.course import SOLUTIONS, assignments
+from grader.gradebook import reading
+from grader.nbgrader_hooks import settings
 from grader.releasing import bundle as bundles
 from grader.releasing.bundle import BundleFailed, bundle, without_answers
+from grader.running.pipeline import Run
 
 SALT = "kept in the instructor's configuration"
 LEARNERS = ["ada", "Grace H."]
@@ -204,6 +211,27 @@ def test_an_archive_with_a_salt_needs_learners_and_gets_this_wheel(tmp_path, mon
     assert asked == [(metadata.version("attn_lib"), SALT, LEARNERS)]
     with zipfile.ZipFile(archive) as file:
         assert [name for name in file.namelist() if name.endswith("/a.whl")]
+
+
+def test_the_command_takes_the_salt_and_the_class_list(root, tmp_path, monkeypatch, capsys):
+    (line,) = re.findall(
+        r"^# (c\.PersonalNumbers\.salt = .*)",
+        (root / "nbgrader_config.py").read_text("utf-8"),
+        re.M,
+    )
+    guide = (root / "book" / "instructor-guide.md").read_text(encoding="utf-8")
+    assert f"```python\n{line}\n```" in guide  # as learners' instructors are told to write it
+    (tmp_path / "salt.txt").write_text(f"{SALT}\n", encoding="utf-8")
+    config = Config({"CourseDirectory": {"db_url": "sqlite:///class.db"}})
+    exec(line, {"c": config, "root": tmp_path})
+    monkeypatch.setattr(course, "configuration", lambda: config)
+    monkeypatch.setattr(settings, "configuration", lambda: config)
+    monkeypatch.setattr(reading, "learners", lambda url: {f"of {url}": reading.Learner()})
+    asked = []
+    monkeypatch.setattr(bundles, "bundle", lambda *about: asked.append(about))
+    assert main_of_grader(["bundle", "--book", str(tmp_path), "--into", str(tmp_path)]) == 0
+    assert asked == [(tmp_path, tmp_path, SALT, ["of sqlite:///class.db"])]
+    assert Run("dot-products", tmp_path, tmp_path).salt == SALT
 
 
 #: A zip file without members.
