@@ -102,7 +102,9 @@ class TestExhibit:
 
 @for_each_room
 def test_the_printed_arrays_of_a_room_are_exact(target):
-    folded = re.search(r":::\{dropdown\} The arrays\n```python\n(.*?)```\n:::", page_of(target), re.S)
+    folded = re.search(
+        r":::\{dropdown\} The arrays\n```python\n(.*?)```\n:::", page_of(target), re.S
+    )
     has_arrays = any(isinstance(a, np.ndarray) for example in EXAMPLES[target] for a in example)
     assert bool(folded) == has_arrays
     if not folded:
