@@ -89,7 +89,7 @@ class OtherCourse:
             If the course has no such assignment, or no sandbox can be started here.
         """
         from grader.judging.assignment_source import read_source
-        from grader.judging.placement import placement_of
+        from grader.judging.plain.placement import placement_of
         from grader.nbgrader_hooks import assignment_files, settings
         from grader.sandbox.warm_sandboxes import warm_sandbox
 

@@ -2,7 +2,7 @@
 
 A test cell is executed in the judge's process. `Checks` looks at an answer through `observe`, which
 the sandbox calls on a stand-in's behalf, compares it with a target, and names the mistake. Test
-cells of other nbgrader assignments are plain: see `grader.judging.plain_tests`.
+cells of other nbgrader assignments are plain: see `grader.judging.plain.tests`.
 """
 
 from __future__ import annotations
@@ -21,23 +21,22 @@ from typing import Any
 from nbformat import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-from attn_lib.course.checks import ChecksFailed, listening
+from attn_lib.course.checks import ChecksFailed, earlier, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.findings import shortened
 from attn_lib.course.notebooks.magics import parsed
-from attn_lib.course.personal.core import checked_id
+from attn_lib.course.personal.core import salted
+from attn_lib.course.personal.ids import checked_id
 from grader.errors import GraderError
 from grader.judging.bounds import bounded
 from grader.judging.findings import JudgedPart, PartsListener
+from grader.judging.handing_out import LEARNER_ID
 from grader.judging.live import Live
 from grader.judging.mentions import mentioned
 from grader.judging.open_feedback import keep_without_expected
 from grader.judging.outputs import error_output, new_output, result_output, writable
 from grader.sandbox.inside.limits import Limits
 from grader.submission.wording import listed
-
-#: The name under which a notebook asks for the learner's id.
-LEARNER_ID = "learner_id"
 
 _MAX_PROBLEM = 300  # characters of an error of a test cell, which may quote a learner's value
 
@@ -102,12 +101,13 @@ def remarks(notebook: NotebookNode, learner_ids: Iterable[str], student: str) ->
 
 
 @contextlib.contextmanager
-def grading(seed: int) -> Iterator[None]:
-    """Let `Checks` give marks, and seed hidden inputs with this seed, within this context."""
+def grading(seed: int, salt: str = "") -> Iterator[None]:
+    """Let `Checks` give marks, with the hidden inputs of this seed and the numbers of this salt."""
     before = dict(os.environ)
     os.environ |= {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)}
     try:
-        yield
+        with salted(salt), earlier.notebook():
+            yield
     finally:
         os.environ.clear()
         os.environ |= before

@@ -5,8 +5,8 @@ each name that the learner had to define is a stand-in: a call sends the argumen
 by value and brings the result back by value. So nothing that a learner writes can reach a test, an
 expected value, the marks or the files of the instructor.
 
-`course_tests` executes the test cells of this course. `plain_tests` executes those of any nbgrader
-assignment, except for those that `placement` leaves in the session.
+`course_tests` executes the test cells of this course. `plain.tests` executes those of any nbgrader
+assignment, except for those that `plain.placement` leaves in the session.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch
 from grader.judging.course_tests import CourseError, is_course_test
 from grader.judging.findings import JudgedPart
+from grader.judging.handing_out import HandedOutNumbers
 from grader.judging.live import Live
 from grader.judging.notebook_file import written
 from grader.judging.outputs import error_output, missing_library_in, stopped_output
-from grader.judging.placement import Placement, placement_of
-from grader.judging.plain_tests import PlainTests
+from grader.judging.plain.placement import Placement, placement_of
+from grader.judging.plain.tests import PlainTests
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
@@ -66,6 +67,7 @@ def judge_submission(
     student: str,
     limits: Limits,
     sandbox: Sandbox,
+    salt: str = "",
 ) -> Verdict:
     """Return the verdict on one submission, without touching any file or database.
 
@@ -81,6 +83,8 @@ def judge_submission(
         How much a submission may use.
     sandbox : Sandbox
         Where learner code runs.
+    salt : str
+        The secret that learners' numbers depend on; "" for none. It does not enter the sandbox.
 
     Raises
     ------
@@ -98,7 +102,7 @@ def judge_submission(
     try:
         repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
-        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
+        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox, salt=salt)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
@@ -114,6 +118,7 @@ def judge_notebook(
     sandbox: Sandbox,
     files: Mapping[str, bytes] = MappingProxyType({}),
     own_files: Mapping[str, bytes] = MappingProxyType({}),
+    salt: str = "",
 ) -> Judged:
     """Judge a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
@@ -126,7 +131,7 @@ def judge_notebook(
     notebook : NotebookNode
         As `grader.submission.repair` returns it. Its outputs are replaced in place. The hidden
         inputs depend on its answers only; see `seed_of`.
-    limits, sandbox
+    limits, sandbox, salt
         As in `judge_submission`.
     files : mapping
         What lies beside the instructor's notebook, by path: cells may read it.
@@ -143,7 +148,7 @@ def judge_notebook(
     """
     seed = seed_of(notebook)
     faults: list[str] = []
-    court = _Court(source, seed, limits, sandbox, files)
+    court = _Court(source, seed, salt, limits, sandbox, files)
     judged = court.judge(notebook, own_files, faults)
     if faults:
         court.raise_if_the_course_is_at_fault()
@@ -185,6 +190,7 @@ class _Court:
 
     source: Source
     seed: int
+    salt: str
     limits: Limits
     sandbox: Sandbox
     files: Mapping[str, bytes]
@@ -202,7 +208,9 @@ class _Court:
         """
         placement = placement_of(self.source, self.files, self.limits, self.sandbox)
         files = {**own_files, **self.files}
-        with course_tests.grading(self.seed), Live(self.sandbox, self.limits, files) as live:
+        grading = course_tests.grading(self.seed, self.salt)
+        with grading, Live(self.sandbox, self.limits, files) as live:
+            numbers = HandedOutNumbers(live, self.source) if self.salt else None
             plain = PlainTests(live, self.source, self.files, self.limits)
             learner_ids: list[str] = []
             parts: dict[str, tuple[JudgedPart, ...]] = {}
@@ -217,6 +225,8 @@ class _Court:
                 elif self.source.is_test(cell):
                     _judge_plain_test(cell, live, count, plain, placement)
                 else:
+                    if numbers:
+                        numbers.hand_out(cell.source)
                     cell.outputs = live.execute(_name(cell, count), cell.source)
                     if placement.outside:
                         plain.give(cell)

@@ -6,5 +6,5 @@
 Other rooms use:
 
 - `assignment_files`: the instructor's notebooks and the files beside them.
-- `settings`: the options under ``c.Grading``.
+- `settings`: the options ``c.Grading`` and ``c.PersonalNumbers``.
 """

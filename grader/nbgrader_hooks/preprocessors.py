@@ -13,9 +13,9 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.judging.judge import judge_notebook
-from grader.judging.placement import placement_of
+from grader.judging.plain.placement import placement_of
 from grader.nbgrader_hooks.assignment_files import has_plain_tests, source_of, supporting_files
-from grader.nbgrader_hooks.settings import Grading
+from grader.nbgrader_hooks.settings import Grading, PersonalNumbers
 from grader.printable import printable
 from grader.sandbox.warm_sandboxes import warm_sandbox
 from grader.submission import own_files
@@ -55,7 +55,13 @@ class JudgeSubmission(NbGraderPreprocessor):
             for line in placement_of(source, files, limits, sandbox).lines():
                 self.log.info("%s: %s", names["notebook"], line)
         judged = judge_notebook(
-            source, nb, limits=limits, sandbox=sandbox, files=files, own_files=theirs
+            source,
+            nb,
+            limits=limits,
+            sandbox=sandbox,
+            files=files,
+            own_files=theirs,
+            salt=PersonalNumbers(parent=self).salt,
         )
         for remark in judged.remarks:
             self.log.warning("%s", printable(remark))

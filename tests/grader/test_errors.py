@@ -50,7 +50,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "PointsDiffer",
             "WritesTests",
         ),
-        *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
+        *("NothingSubmitted", "BundleFailed", "WorkInTheWay", "ModelAnswersFail"),
     }
 
 

@@ -14,7 +14,8 @@ from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation, StandIn
 from grader.course import SOLUTIONS, assignments
 from grader.judging.assignment_source import read_source
-from grader.judging.course_tests import LEARNER_ID, execute, grading
+from grader.judging.course_tests import execute, grading
+from grader.judging.handing_out import LEARNER_ID
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 

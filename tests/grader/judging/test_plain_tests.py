@@ -11,7 +11,7 @@ from nbgrader.utils import determine_grade, is_grade
 
 from grader.judging.assignment_source import WritesTests, read_source
 from grader.judging.judge import Judged, judge_notebook
-from grader.judging.placement import placement_of
+from grader.judging.plain.placement import placement_of
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import repair

@@ -18,14 +18,14 @@ from nbgrader.utils import determine_grade
 from grader.judging.assignment_source import Source
 from grader.judging.course_tests import is_course_test
 from grader.judging.live import Live
-from grader.judging.plain_code import (
+from grader.judging.plain.code import (
     imports_in,
     names_changed,
     names_used,
     names_used_in_functions,
     why_inside,
 )
-from grader.judging.plain_tests import PlainTests
+from grader.judging.plain.tests import PlainTests
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission.wording import listed

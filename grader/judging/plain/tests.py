@@ -2,7 +2,7 @@
 
 A learner's function is a stand-in that can be called: arguments and result cross by value, an error
 by its type and its text. So no code of a learner can read the test, change it, or claim that it
-passed. `grader.judging.placement` decides which test cells can be executed so.
+passed. `grader.judging.plain.placement` decides which test cells can be executed so.
 
 Defends against: an answer that looks at the test or its caller, or that changes what the test uses.
 
@@ -35,7 +35,7 @@ from grader.judging.assignment_source import Source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.live import Live
 from grader.judging.outputs import error_output, new_output, result_output, stopped_output, writable
-from grader.judging.plain_code import imports_in, names_changed, names_used
+from grader.judging.plain.code import imports_in, names_changed, names_used
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 
