@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.course import do_step, matches_student
+from grader.course import CONFIGURATION, do_step, executed_configuration, matches_student
 from grader.errors import GraderError
 from grader.nbgrader_settings import use_judge
 
 if TYPE_CHECKING:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
-
-CONFIGURATION = "nbgrader_config.py"
 
 
 class NoCourse(GraderError):
@@ -88,19 +86,9 @@ class OtherCourse:
         GraderError
             If the course has no such assignment, or no sandbox can be started here.
         """
-        from grader.judging.assignment_source import read_source
-        from grader.judging.plain.placement import placement_of
-        from grader.nbgrader_hooks import assignment_files, settings
-        from grader.sandbox.warm_sandboxes import warm_sandbox
+        from grader.nbgrader_hooks.assignment_files import placement_lines
 
-        files = assignment_files.supporting_files(self._course, assignment)
-        folder = assignment_files.source_folder(self._course, assignment)
-        options = settings.Grading(config=self.config)
-        sandbox = warm_sandbox(options.limits, options.isolation)
-        for notebook in assignment_files.source_notebooks(self._course, assignment):
-            source = read_source((folder / f"{notebook}.ipynb").read_bytes(), self.config)
-            for line in placement_of(source, files, options.limits, sandbox).lines():
-                yield f"{notebook}: {line}"
+        yield from placement_lines(self._course, assignment)
 
     def autograde(self, assignment: str, student: str, *, force: bool) -> Iterator[Score]:
         """Autograde the submissions of matching students, and yield what the gradebook then has.
@@ -129,15 +117,16 @@ class OtherCourse:
 
 
 def _configuration(folder: Path) -> Config:
-    from traitlets.config.loader import PyFileConfigLoader
-
-    if not (folder / CONFIGURATION).is_file():
-        raise NoCourse(f"expected {CONFIGURATION} of an nbgrader course in {folder}, found none.")
+    if not (folder / CONFIGURATION.name).is_file():
+        raise NoCourse(
+            f"expected {CONFIGURATION.name} of an nbgrader course in {folder}, found none."
+        )
     try:
-        return PyFileConfigLoader(CONFIGURATION, path=str(folder)).load_config()
+        return executed_configuration(folder)
     except Exception as error:  # it is a program, and may raise anything
         raise NoCourse(
-            f"{folder / CONFIGURATION} raised {type(error).__name__}: {error}. Correct it first."
+            f"{folder / CONFIGURATION.name} raised {type(error).__name__}: {error}. Correct it "
+            "first."
         ) from error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from traitlets.config import Config
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, read_source
 from grader.judging.course_tests import is_course_test
+from grader.judging.plain.placement import placement_of
+from grader.nbgrader_hooks.settings import Grading
+from grader.sandbox.warm_sandboxes import warm_sandbox
 
 
 class NoSource(GraderError):
@@ -60,6 +64,23 @@ def supporting_files(course: CourseDirectory, assignment: str) -> dict[str, byte
     folder = source_folder(course, assignment)
     paths = map(Path, find_all_files(str(folder), [*course.ignore, "*.ipynb"]))
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(paths)}
+
+
+def placement_lines(course: CourseDirectory, assignment: str) -> Iterator[str]:
+    """Yield a line for each group of an assignment's test cells that says where they are executed.
+
+    Raises
+    ------
+    GraderError
+        If the course has no such assignment, or no sandbox can be started here.
+    """
+    files, options = supporting_files(course, assignment), Grading(config=course.config)
+    sandbox = warm_sandbox(options.limits, options.isolation)
+    for notebook in source_notebooks(course, assignment):
+        path = source_folder(course, assignment) / f"{notebook}.ipynb"
+        source = read_source(path.read_bytes(), course.config)
+        for line in placement_of(source, files, options.limits, sandbox).lines():
+            yield f"{notebook}: {line}"
 
 
 def has_plain_tests(source: Source) -> bool:
