@@ -317,6 +317,25 @@ def test_a_mark_above_the_points_is_an_error_and_not_a_stop(sandbox):
     assert scores(sandbox, cells, {"squares": "def squares(n): return [1, 2]"}) == {"t": 0}
 
 
+def test_printed_text_has_a_budget_and_a_warning_is_shown_to_each(sandbox):
+    flood = "def squares(n):\n    print('x' * 10**6)\n    return [1, 4]"
+    cells = (SQUARES, graded("t", "for _ in range(5):\n    assert squares(2) == [1, 4]"))
+    assert scores(sandbox, cells, {"squares": flood}) == {"t": 1}
+    (output,) = judged(sandbox, cells, {"squares": flood}).notebook.cells[-1].outputs
+    assert len(output.text) < 2**19
+    warn = graded("t", "import numpy as np\nassert not squares(0)\nnp.float64(1) / 0\n0")
+    for _ in range(2):
+        assert scores(sandbox, (SQUARES, warn), RIGHT) == {"t": 0}
+
+
+def test_given_functions_that_call_themselves_are_the_instructors(sandbox):
+    fact = "def fact(n):\n    return n * fact(n - 1) if n else 1"
+    cells = (given(fact, "g"), SQUARES, graded("t", "assert squares(3)[-1] == fact(3) + 3"))
+    hostile = "def fact(n): return 0\ndef squares(n): return [3]"
+    assert scores(sandbox, cells, RIGHT) == {"t": 1}
+    assert scores(sandbox, cells, {"squares": hostile}) == {"t": 0}
+
+
 def test_a_hidden_line_is_not_quoted(sandbox):
     hidden = "### BEGIN HIDDEN TESTS\nassert squares(2) == [1, 4]\n### END HIDDEN TESTS"
     cells = (SQUARES, graded("t", f"assert squares(1) == [1]\n{hidden}"))
