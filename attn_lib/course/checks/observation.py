@@ -214,10 +214,11 @@ def _not_written(function: Callable[..., Any], error: NotImplementedError) -> st
 
 def is_written(code: CodeType) -> bool:
     """Return whether a function has more statements than its docstring and a ``raise``."""
+    # inspect.getsourcelines would first look for the file in each of a thousand loaded modules.
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
-        lines, _ = inspect.getsourcelines(code)
-        (tree,) = ast.parse(textwrap.dedent("".join(lines))).body
-    except (OSError, SyntaxError, ValueError, TypeError):
+        (tree,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
+    except (SyntaxError, ValueError):
         return False
     return isinstance(tree, ast.FunctionDef) and has_statements(tree.body)
 
