@@ -92,9 +92,13 @@ def make_bundle(options: argparse.Namespace) -> int:
     grader.releasing.bundle.BundleFailed
         If the archive cannot be made.
     """
+    from grader.gradebook import reading
+    from grader.nbgrader_hooks.settings import configured_salt
     from grader.releasing import bundle
 
-    say(bundle.bundle(options.book, options.into))
+    salt = configured_salt()
+    learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
+    say(bundle.bundle(options.book, options.into, salt, list(learners)))
     return 0
 
 

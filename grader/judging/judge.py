@@ -27,15 +27,17 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
-from attn_lib.course.checks import ChecksFailed, listening
+from attn_lib.course.checks import ChecksFailed, earlier, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.findings import shortened
 from attn_lib.course.notebooks.cells import seed_of_answers
-from attn_lib.course.personal.core import checked_id
+from attn_lib.course.personal.core import is_salted, salted
+from attn_lib.course.personal.ids import checked_id
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, is_unanswered, read_source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.findings import JudgedPart, PartsListener
+from grader.judging.handing_out import LEARNER_ID, HandedOutNumbers
 from grader.judging.live import Live
 from grader.judging.mentions import mentioned
 from grader.judging.notebook_file import written
@@ -47,9 +49,6 @@ from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
 from grader.submission.wording import listed
-
-#: The name under which a notebook asks for the learner's id.
-LEARNER_ID = "learner_id"
 
 _MAX_PROBLEM = 300  # characters of an error of a test cell, which may quote a learner's value
 _WHOSE_FAULT = (
@@ -84,6 +83,7 @@ def judge_submission(
     student: str,
     limits: Limits,
     sandbox: Sandbox,
+    salt: str = "",
 ) -> Verdict:
     """Return the verdict on one submission, without touching any file or database.
 
@@ -99,6 +99,8 @@ def judge_submission(
         How much a submission may use.
     sandbox : Sandbox
         Where learner code runs.
+    salt : str
+        The secret that learners' numbers depend on; "" for none. It does not enter the sandbox.
 
     Raises
     ------
@@ -116,7 +118,7 @@ def judge_submission(
     try:
         repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
-        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
+        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox, salt=salt)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
@@ -125,7 +127,7 @@ def judge_submission(
 
 
 def judge_notebook(
-    source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox
+    source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox, salt: str = ""
 ) -> Judged:
     """Judge a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
@@ -138,7 +140,7 @@ def judge_notebook(
     notebook : NotebookNode
         As `grader.submission.repair` returns it. Its outputs are replaced in place. The hidden
         inputs depend on its answers only; see `seed_of`.
-    limits, sandbox
+    limits, sandbox, salt
         As in `judge_submission`.
 
     Raises
@@ -149,9 +151,10 @@ def judge_notebook(
     """
     seed = seed_of(notebook)
     faults: list[str] = []
-    judged = _judge_with_seed(seed, source, notebook, limits, sandbox, faults)
-    if faults:
-        _raise_if_the_course_is_at_fault(source, seed, limits, sandbox)
+    with salted(salt):
+        judged = _judge_with_seed(seed, source, notebook, limits, sandbox, faults)
+        if faults:
+            _raise_if_the_course_is_at_fault(source, seed, limits, sandbox)
     return judged
 
 
@@ -197,8 +200,9 @@ def _judge_with_seed(
     Errors of test cells are appended to `faults`, and their cells have no points. Without such a
     list, the first one is raised.
     """
-    with _grading(seed), Live(sandbox, limits) as live:
+    with _grading(seed), earlier.notebook(), Live(sandbox, limits) as live:
         count, learner_ids = 0, []
+        numbers = HandedOutNumbers(live, source) if is_salted() else None
         parts: dict[str, tuple[JudgedPart, ...]] = {}
         for cell in notebook.cells:
             if cell.cell_type != "code":
@@ -228,6 +232,8 @@ def _judge_with_seed(
                     )
                 answers.clear()  # frees their memory before the next test reads its answers
             else:
+                if numbers:
+                    numbers.hand_out(cell.source)
                 cell.outputs = live.execute(_name(cell, count), cell.source)
                 if missing := missing_library_in(cell.outputs):
                     live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")

@@ -18,7 +18,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from attn_lib.course.checks.libraries import missing_library
+from attn_lib.course.notebooks.libraries import missing_library
 
 #: MIME types that a cell may show: no HTML, no JavaScript, no SVG.
 KEPT_TYPES = ("text/plain", "image/png")

@@ -5,5 +5,5 @@ nbgrader_config.py names these classes, and some of `reporting`: in `feedback_pa
 
 Other rooms use:
 
-- `settings`: the options under ``c.Grading``.
+- `settings`: the options ``c.Grading`` and ``c.PersonalNumbers``.
 """

@@ -15,7 +15,7 @@ from traitlets.config import Config
 from grader.course import ROOT, SOLUTIONS
 from grader.judging.assignment_source import Source, read_source
 from grader.judging.judge import judge_notebook
-from grader.nbgrader_hooks.settings import Grading
+from grader.nbgrader_hooks.settings import Grading, PersonalNumbers
 from grader.printable import printable
 from grader.sandbox.warm_sandboxes import warm_sandbox
 
@@ -42,6 +42,7 @@ class JudgeSubmission(NbGraderPreprocessor):
             nb,
             limits=settings.limits,
             sandbox=warm_sandbox(settings.limits, settings.isolation),
+            salt=PersonalNumbers(parent=self).salt,
         )
         for remark in judged.remarks:
             self.log.warning("%s", printable(remark))

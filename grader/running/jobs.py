@@ -30,7 +30,8 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
     job : mapping
         ``source`` and ``submitted``: bytes of the instructor's and the learner's notebook;
         ``assignment``; ``student``; ``limits``: the fields of `Limits`; ``isolation``;
-        ``remarks``: what was noticed when the submission was read.
+        ``salt``: the secret that learners' numbers depend on, "" for none; ``remarks``: what was
+        noticed when the submission was read.
 
     Returns
     -------
@@ -54,6 +55,7 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
                 student=job["student"],
                 limits=limits,
                 sandbox=warm_sandbox(limits, isolation),
+                salt=job["salt"],
             )
         except SandboxUnavailable as problem:
             close_sandbox(limits, isolation)

@@ -99,6 +99,7 @@ class Session:
             body.problem[:_MAX_CHARACTERS],
             body.on_these_arguments,
             arose=body.arose[:_MAX_CHARACTERS],
+            uses=body.uses[:_MAX_CHARACTERS],
         )
 
     @property

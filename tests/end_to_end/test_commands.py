@@ -23,7 +23,7 @@ def make(folder, *arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         ["make", *arguments],
         cwd=folder,
-        env=without_make(),
+        env=without_make(PYTEST_XDIST_AUTO_NUM_WORKERS="1"),
         capture_output=True,
         text=True,
         check=False,

@@ -48,7 +48,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "NothingGraded",
             "PointsDiffer",
         ),
-        *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
+        *("NothingSubmitted", "BundleFailed", "WorkInTheWay", "ModelAnswersFail"),
     }
 
 

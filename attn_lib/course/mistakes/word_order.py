@@ -106,6 +106,16 @@ def _exponent_without_the_two(x, positions):
 
 
 @mistake(
+    "angles-in-degrees",
+    "rotate",
+    "It gives cosine and sine the angles in degrees; they take radians.",
+    "from-text-to-next-word#order",
+)
+def _angles_in_degrees(x, positions):
+    return _turned(x, np.degrees(positions[:, None] * _frequencies(x.shape[-1])))
+
+
+@mistake(
     "sinusoids-added",
     "rotate",
     "It adds sines and cosines; rotary positions add nothing, they turn each pair.",

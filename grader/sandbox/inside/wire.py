@@ -351,7 +351,7 @@ _RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
 _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
     "curve": (_is(str), _is(np.ndarray), _is(np.ndarray)),
     "drawing": (*[_is(str)] * 4, _all(Curve), _all(np.ndarray), *[_all(float)] * 2, _is(str)),
-    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str)),
+    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str), _is(str)),
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,17 +15,31 @@ from attn_lib.course.museum import Room, exhibit
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
 
-ROOMS = {m.target: Room(m.target) for m in catalogue()}
-EXHIBITS = [shown for room in ROOMS.values() for shown in room.exhibits]
-PAGES = {target: room._repr_markdown_() for target, room in ROOMS.items()}
+TARGETS_SHOWN = sorted({mistake.target for mistake in catalogue()})
 
-for_each_exhibit = pytest.mark.parametrize("shown", EXHIBITS, ids=lambda e: e.mistake.id)
-for_each_room = pytest.mark.parametrize("target", ROOMS)
+for_each_room = pytest.mark.parametrize("target", TARGETS_SHOWN)
+
+
+@cache
+def room(target) -> Room:
+    return Room(target)
+
+
+@cache
+def page_of(target) -> str:
+    return room(target)._repr_markdown_()
+
+
+@pytest.fixture(params=catalogue(), ids=lambda mistake: mistake.id)
+def shown(request):
+    """The exhibit of each mistake in turn, from its room."""
+    mistake = request.param
+    return next(e for e in room(mistake.target).exhibits if e.mistake.id == mistake.id)
 
 
 def section(shown) -> str:
     """Return the part of a room about one mistake."""
-    page = PAGES[shown.mistake.target]
+    page = page_of(shown.mistake.target)
     return page.partition(f"### {shown.mistake.id}\n")[2].partition("\n### ")[0]
 
 
@@ -42,10 +57,10 @@ def call(function, shown):
 
 
 def test_every_mistake_is_exhibited_once():
-    assert sorted(e.mistake.id for e in EXHIBITS) == sorted(m.id for m in catalogue())
+    exhibited = [e.mistake.id for target in TARGETS_SHOWN for e in room(target).exhibits]
+    assert sorted(exhibited) == sorted(m.id for m in catalogue())
 
 
-@for_each_exhibit
 class TestExhibit:
     def test_code_and_answers_shown_belong_to_the_mistake(self, shown):
         names = dict(shown.mistake.wrong.__globals__)
@@ -87,12 +102,14 @@ class TestExhibit:
 
 @for_each_room
 def test_the_printed_arrays_of_a_room_are_exact(target):
-    folded = re.search(r":::\{dropdown\} The arrays\n```python\n(.*?)```\n:::", PAGES[target], re.S)
+    folded = re.search(
+        r":::\{dropdown\} The arrays\n```python\n(.*?)```\n:::", page_of(target), re.S
+    )
     has_arrays = any(isinstance(a, np.ndarray) for example in EXAMPLES[target] for a in example)
     assert bool(folded) == has_arrays
     if not folded:
         return
-    shown = {e.example for e in ROOMS[target].exhibits}
+    shown = {e.example for e in room(target).exhibits}
     blocks = folded[1].strip().split("\n\n")
     assert len(blocks) >= len(shown)
     for block in blocks:
@@ -107,9 +124,9 @@ def test_the_printed_arrays_of_a_room_are_exact(target):
 
 @for_each_room
 def test_a_room_states_the_result_of_its_function(target):
-    opening = PAGES[target].partition("\n\n")[0]
+    opening = page_of(target).partition("\n\n")[0]
     assert re.match(rf"`{target}\([\w, ]+\)` has to return [^`$]*", opening)
-    assert "``" not in PAGES[target].replace("```", "")
+    assert "``" not in page_of(target).replace("```", "")
     assert ":math:" not in opening
 
 

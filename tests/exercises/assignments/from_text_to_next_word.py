@@ -422,7 +422,7 @@ SLIPS = {
     "degrees": slip(
         "rotary",
         change(ROTATE, "    a, b =", "    angles = np.degrees(angles)\n    a, b ="),
-        "entries differ",
+        "angles-in-degrees",
         2,
     ),
     "positions along the pairs": slip(

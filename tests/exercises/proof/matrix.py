@@ -155,7 +155,7 @@ def try_out(
     drawings are, because drawing is slow; so one can see that no other cell depends on it.
     """
     home = recording.homes[trial.name]
-    affected = {trial.cell, *(cell for cell, homes in proof.builds_on.items() if home in homes)}
+    affected = {trial.cell, *proof.tests_of(home)}
     skipped = set(recording.result.scores)
     if everywhere:
         skipped = {look.cell for look in recording.comparisons if look.kind == "drawing"}

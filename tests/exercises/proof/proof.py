@@ -42,6 +42,11 @@ class Proof:
     #: Changes of a reference answer that no check detects, with the reason why that is right.
     survivors: Mapping[str, str] = field(default_factory=dict)
 
+    def tests_of(self, answer: str) -> set[str]:
+        """Return the test cells that may lose points when this answer cell is wrong."""
+        others = {cell for cell, homes in self.builds_on.items() if answer in homes}
+        return {f"{answer}-tests"} | others
+
 
 def proofs() -> dict[str, Proof]:
     """Return the proofs of all assignments by name."""

@@ -17,11 +17,6 @@ LEARNERS = [LEARNER, "alan"]
 SLIPS = [(name, slip) for name, proof in proofs().items() for slip in proof.slips]
 
 
-def allowed_elsewhere(proof, home):
-    """Return the other test cells that may lose points when an answer cell is wrong."""
-    return {cell for cell, homes in proof.builds_on.items() if home in homes}
-
-
 class TestNothing:
     def test_released_stub_earns_nothing(self, released, source, points):
         stubs = {cell.id: cell.source for cell in released if is_solution(cell)}
@@ -112,7 +107,7 @@ class TestMistakes:
                 paid = sum(result.parts[trial.cell][i].points for i in lost)
                 elsewhere = result.lost(points)
                 assert elsewhere.pop(trial.cell) == paid, told
-                assert set(elsewhere) <= allowed_elsewhere(proof, home), told
+                assert set(elsewhere) <= proof.tests_of(home), told
                 named = result.mistakes(trial.cell)
                 alike = [
                     mistake.id
@@ -154,13 +149,18 @@ class TestChoices:
                 assert f'"{letter}" is not right. {choice.because[letter]}' in told
 
     def test_letters_without_other_answers_earn_nothing(self, source, recording, released, points):
-        """Guessing every letter without filling in anything else earns nothing."""
+        """Guessing every letter without filling in anything else earns nothing.
+
+        Test cells that ask for no letter get the stub, of which `TestNothing` has the score.
+        """
         stubs = {cell.id: cell.source for cell in released if is_solution(cell)}
+        skipped = points.keys() - {choice.cell for choice in recording.choices}
         for letter in "ABCDEFGH":
             put: dict = {}
             for choice in recording.choices:
                 put.setdefault(recording.homes[choice.name], {})[choice.name] = letter
-            result = run(source, stubs | {"learner-id": "learner_id = 'ada'"}, put=put)
+            answers = stubs | {"learner-id": "learner_id = 'ada'"}
+            result = run(source, answers, put=put, without=skipped)
             assert sum(result.scores.values()) == 0, letter
 
 
@@ -170,7 +170,10 @@ class TestSlips:
         wrong = proof.slips[slip]
         reference = next(cell.source for cell in source if cell.id == wrong.cell)
         answer = f"{reference}\n{wrong.answer}" if wrong.adds else wrong.answer
-        result = run(source, {wrong.cell: answer})
+        # The first slip of each answer shows that no test cell but those of `tests_of` depends on it.
+        first = next(name for name, other in proof.slips.items() if other.cell == wrong.cell)
+        skipped = points.keys() - proof.tests_of(wrong.cell) if slip != first else ()
+        result = run(source, {wrong.cell: answer}, without=skipped)
         assert result.lost(points) == wrong.cost
         assert wrong.told in " ".join(result.reports[f"{wrong.cell}-tests"].split())
 

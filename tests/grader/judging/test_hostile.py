@@ -139,7 +139,7 @@ def test_a_concurrent_hostile_notebook_does_not_affect_an_honest_one(honest, roo
         submitted = filled_in(answers)
         names = {"source": source, "submitted": submitted, "assignment": ASSIGNMENT}
         settings = {"student": "ada", "limits": asdict(PATIENT), "isolation": BUBBLEWRAP}
-        return names | settings | {"remarks": []}
+        return names | settings | {"salt": "", "remarks": []}
 
     jobs = {"alone": job(honest)}
     for name in CONCURRENT:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
-from attn_lib.course.checks.libraries import AT_GRADING
+from attn_lib.course.notebooks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
 from grader.judging.findings import JudgedPart
 from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
@@ -440,3 +440,17 @@ def test_what_answers_mention_is_remarked_and_takes_no_points(judged, right):
     assert verdict.score == 18
     (remark,) = verdict.remarks
     assert remark == ("The cell softmax mentions attn_lib.course and inspect. That took no points.")
+
+
+def test_a_failure_that_follows_says_what_to_mend_first(judged, right):
+    wrong = right["softmax"].replace("- scores.max(axis=-1, keepdims=True)", "")
+    assert wrong != right["softmax"]
+    first, second = (
+        judged(right | answer).notebook for answer in ({"softmax": wrong}, {"attention": NO_SCALE})
+    )
+    told = "It uses your softmax, which is not right yet (softmax of large scores): mend that"
+    assert told in " ".join(first.replace('\\n",', "").replace('"', "").split())
+    assert "It uses your" not in second
+
+
+NO_SCALE = "def attention(q, k, v):\n    return softmax(score_matrix(q, k)) @ v"
