@@ -261,6 +261,32 @@ def grade_sample_class(options: argparse.Namespace) -> int:
     return _print_results(graded)
 
 
+def grade_other_course(options: argparse.Namespace) -> int:
+    """Autograde an assignment of any nbgrader course and return the exit status.
+
+    Raises
+    ------
+    GraderError
+        If there is no such course or assignment, nobody has handed in, or no sandbox can be
+        started here.
+    """
+    from grader.command_line.other_course import OtherCourse
+
+    _warn_of(options.isolation)
+    other = OtherCourse(options.folder, options.isolation)
+    for line in other.placement(options.assignment):
+        say(printable(line))
+    if options.placement:
+        return 0
+    say("")
+    failed = False
+    for score in other.autograde(options.assignment, options.student, force=options.force):
+        failed |= bool(score.problem)
+        outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
+        say(f"{printable(score.student)}: {outcome}")
+    return SOME_FAILED if failed else 0
+
+
 def examine_machine(options: argparse.Namespace) -> int:
     """Print whether each part of the sandbox works here and return the exit status."""
     from grader.sandbox import doctor

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.judging.judge import CourseError, judge_submission
+from grader.judging.course_tests import CourseError
+from grader.judging.judge import judge_submission
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits

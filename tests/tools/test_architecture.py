@@ -132,7 +132,7 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        *("grader.course", "grader.files", "grader.printable", "grader.times"),
+        *("grader.course", "grader.files", "grader.printable", "grader.times", "grader.errors"),
     },
     "grader.gradebook": {
         *("grader.judging", "grader.course", "grader.errors", "grader.printable"),
