@@ -13,7 +13,8 @@ from datetime import datetime
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Base, Gradebook
+from sqlalchemy import create_engine
 
 from grader import __main__ as commands
 from grader.course import configuration
@@ -103,6 +104,9 @@ def of_student(student: str, **facts) -> Result:
 def gradebook(tmp_path_factory):
     """The address of a gradebook into which the class list was imported."""
     url = f"sqlite:///{tmp_path_factory.mktemp('gradebook')}/gradebook.db"
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)  # without this, alembic would be started, which takes seconds
+    engine.dispose()
     with Gradebook(url, configuration().CourseDirectory.course_id) as book:
         for student, (first, last, number, _) in STUDENTS.items():
             book.add_student(student, first_name=first, last_name=last, lms_user_id=number)
