@@ -160,7 +160,7 @@ def _code_digest() -> str:
     """Return a digest of the code, templates and packages that make a page."""
     modules = (feedback_page, exporter, rendering, right_numbers, sanitizer)
     files = [*(Path(str(module.__file__)) for module in modules), CONFIGURATION]
-    files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
+    files += sorted((Path(__file__).parent / "templates" / "feedback").glob("*"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]
     return digest([*versions, *(path.read_bytes() for path in files)])
 
