@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader import course
 from grader.errors import GraderError
+from grader.files import is_by_machine
 from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
@@ -238,7 +239,7 @@ def return_feedback(options: argparse.Namespace) -> int:
     assignment, folder = options.assignment, options.into.resolve()
     pages = returning.written_pages(assignment, folder, found)
     with_page = {result.student for result, _ in pages}
-    left_out = {
+    told: dict[str, list[str]] = {
         "Without a page of feedback": [
             result.student for result in found if result.student not in with_page
         ]
@@ -251,15 +252,15 @@ def return_feedback(options: argparse.Namespace) -> int:
                 f"Not in {returning.STUDENTS}, because the class list has no email address, or a "
                 "spreadsheet would calculate what has to stand there"
             )
-            left_out[what] = returning.write_mail_folder(place, assignment, pages)
+            told[what] = returning.write_mail_folder(place, assignment, pages)
     else:
         place = place.with_name(f"{place.name}.zip")
-        files, unnamed = _files_for_platform(options, pages)
+        files, of_platform = _files_for_platform(options, pages)
         number = len(files)
-        left_out |= unnamed
+        told |= of_platform
         if files:
             returning.write_zip(place, files)
-    text = summary.returned(found, number, place, left_out)
+    text = summary.returned(found, number, place, told)
     if not number:
         _, _, why = text.partition("\n")
         raise NothingToReturn(
@@ -273,7 +274,7 @@ def return_feedback(options: argparse.Namespace) -> int:
 def _files_for_platform(
     options: argparse.Namespace, pages: Sequence[tuple[Result, bytes]]
 ) -> tuple[dict[str, bytes], dict[str, list[str]]]:
-    """Return the files for a platform by name, and the students left out by reason."""
+    """Return the files for a platform by name, and students by what is said of them."""
     from grader.nbgrader_hooks import downloads
     from grader.reporting import returning
 
@@ -281,6 +282,7 @@ def _files_for_platform(
         options.assignment, gradebook_address(options), options.downloads
     )
     files: dict[str, bytes] = {}
+    in_groups: list[str] = []
     unnamed: list[str] = []
     unread: list[str] = []
     for result, page in pages:
@@ -293,17 +295,22 @@ def _files_for_platform(
             unnamed.append(result.student)
         elif options.format == "moodle":
             files[name] = page
+            if download and download.of_group:
+                in_groups.append(result.student)
         else:
             try:
                 files[name] = returning.returned_notebook(
                     options.assignment, options.into.resolve(), result
                 )
-            except (OSError, ValueError):
+            except (OSError, ValueError) as problem:
+                if is_by_machine(problem):
+                    raise
                 unread.append(result.student)
     what = "file" if options.format == "moodle" else "notebook"
     return files, {
         f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
         "The graded notebook cannot be read": unread,
+        "Moodle shows the pages of a group to all its members": in_groups,
     }
 
 

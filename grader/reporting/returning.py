@@ -101,15 +101,18 @@ def returned_notebook(assignment: str, folder: Path, result: Result) -> bytes:
     Raises
     ------
     OSError, ValueError
-        If the graded notebook cannot be read.
+        If the graded notebook cannot be read, or is none.
     """
     entry = result.entry
     if entry is None:
         raise ValueError("the work has no grade")
     path = graded_notebook(folder, assignment, result.student)
-    notebook = nbformat.reads(path.read_bytes().decode("utf-8"), as_version=4)
-    config = configuration()
-    notebook, _ = ClearHiddenTests(config=config).preprocess(notebook, {})
+    data, config = path.read_bytes(), configuration()
+    try:
+        notebook = nbformat.reads(data.decode("utf-8"), as_version=4)
+        notebook, _ = ClearHiddenTests(config=config).preprocess(notebook, {})
+    except Exception as error:  # a damaged notebook raises errors of many classes
+        raise ValueError(f"{path}: expected a graded notebook: {error}") from error
     remarks = list(result.remarks)
     if right_numbers.are_withheld(entry.due, config):
         remarks += right_numbers.leave_out(notebook)

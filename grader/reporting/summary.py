@@ -120,25 +120,25 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
 
 
 def returned(
-    results: Sequence[Result], pages: int, place: object, left_out: Mapping[str, Sequence[str]]
+    results: Sequence[Result], number: int, place: object, told: Mapping[str, Sequence[str]]
 ) -> str:
-    """Return how many students get feedback back by a file or folder, and who does not.
+    """Return how many students get feedback by a file or folder, and what is told of some.
 
     Parameters
     ----------
     results : sequence of Result
         The results of the students who were asked for.
-    pages : int
-        The number of students whose feedback is there.
+    number : int
+        How many students' feedback is there.
     place : object
         The file or folder.
-    left_out : mapping
-        Students by what is said of those who are left out.
+    told : mapping
+        Students by what is told of them, such as why they are left out.
     """
-    texts = [f"Feedback for {counted(pages, 'student')} in {place}."]
+    texts = [f"Feedback for {counted(number, 'student')} in {place}."]
     texts += [
         f"{what}: {len(students)} ({named(students)})."
-        for what, students in left_out.items()
+        for what, students in told.items()
         if students
     ]
     return "\n".join(filter(None, [*texts, _not_final(results, "return")]))

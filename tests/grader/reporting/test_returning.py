@@ -190,14 +190,16 @@ def test_pages_of_a_group_for_moodle(give, tmp_path):
     folder = "Group A_57_assignsubmission_file"
     for member in ("ada", "soren"):
         unpack(tmp_path, f"for each member of a group/{member}/all/{folder}/{NOTEBOOK}")
-    give("moodle")
+    _, said, _ = give("moodle")
+    assert "Moodle shows the pages of a group to all its members: 2 (soren, ada)." in said
     assert members(tmp_path / f"return-moodle-{ASSIGNMENT}.zip") == {
         f"{folder}/{ASSIGNMENT}-ada.html": b"page of ada",
         f"{folder}/{ASSIGNMENT}-soren.html": b"page of soren",
     }
 
 
-def test_notebooks_for_canvas(give, tmp_path):
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"cells": [1]}'])
+def test_notebooks_for_canvas(give, tmp_path, damaged):
     second = f"odegardsoren_LATE_102_456_{ASSIGNMENT}-1.ipynb"
     first = f"lovelaceada_101_457_{NOTEBOOK}"
     unpack(
@@ -208,7 +210,7 @@ def test_notebooks_for_canvas(give, tmp_path):
         f"all/obrienruth_103_459_work/{NOTEBOOK}",
         f"all/zusezoe_105_460_{NOTEBOOK}",
     )
-    (tmp_path / "autograded" / "zoe" / ASSIGNMENT / NOTEBOOK).write_text("{")
+    (tmp_path / "autograded" / "zoe" / ASSIGNMENT / NOTEBOOK).write_text(damaged)
     status, said, _ = give("canvas")
     assert status == 0
     assert said.splitlines()[0].startswith("Feedback for 2 students in ")
