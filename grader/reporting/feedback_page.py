@@ -271,7 +271,8 @@ def _rows(notebook: NotebookNode) -> list[_Row]:
         if about.get("comment"):
             comments.append(about.grade_id)
         if is_grade(cell) or is_task(cell):
-            rows.append(_Row(title, about.grade_id, about.score, about.points, comments))
+            score, points = (float(about.get(key) or 0) for key in ("score", "points"))
+            rows.append(_Row(title, about.grade_id, score, points, comments))
             comments = []
         elif comments and rows and rows[-1].title == title:
             rows[-1].comments.extend(comments)

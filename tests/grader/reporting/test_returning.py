@@ -18,6 +18,7 @@ from sqlalchemy import create_engine
 
 from grader import __main__ as commands
 from grader.course import configuration
+from grader.files import replace_folder
 from grader.gradebook.reading import Entry, Learner
 from grader.judging.open_feedback import KEY
 from grader.reporting import results as results_module
@@ -265,6 +266,15 @@ def test_a_folder_for_a_mail_merge(give, tmp_path):
         "path": str(folder / f"pages/ruth/{ASSIGNMENT}.html"),
     }
     assert {path.name for path in tmp_path.iterdir() if "return-" in path.name} == {folder.name}
+
+
+def test_a_folder_that_cannot_be_written_stays_as_it_was(tmp_path):
+    folder = tmp_path / "mail"
+    replace_folder(folder, {"pages/a.html": b"old"})
+    with pytest.raises(OSError, match="pages"):
+        replace_folder(folder, {"pages": b"a file in the way", "pages/b.html": b"new"})
+    assert [path.name for path in tmp_path.iterdir()] == ["mail"]
+    assert [path.read_bytes() for path in folder.rglob("*.html")] == [b"old"]
 
 
 def test_nothing_to_return_is_an_error(give, tmp_path):
