@@ -95,9 +95,14 @@ def configuration() -> Config:
 
 @functools.cache
 def _executed_configuration() -> Config:
+    return executed_configuration(ROOT)
+
+
+def executed_configuration(folder: Path) -> Config:
+    """Return the configuration in the nbgrader_config.py of any course, after executing it."""
     from traitlets.config.loader import PyFileConfigLoader
 
-    return PyFileConfigLoader(CONFIGURATION.name, path=str(ROOT)).load_config()
+    return PyFileConfigLoader(CONFIGURATION.name, path=str(folder)).load_config()
 
 
 def private_folders() -> list[Path]:

@@ -42,6 +42,7 @@ class View:
     above: int  #: pixels of the page to show above that element
     width: int
     height: int
+    choose: tuple[str, ...] = ()  #: labels of options to choose in that element
 
 
 VIEWS = {
@@ -51,6 +52,7 @@ VIEWS = {
         above=80,
         width=1240,
         height=740,
+        choose=("layer 2, head 1", "word 7, ada"),
     ),
     "class.png": View(
         "_class/report-dot-products.html",
@@ -80,6 +82,8 @@ def take(page: Page, view: View) -> bytes:
         view.above,
     )
     page.wait_for_function(LIVE)
+    for label in view.choose:
+        page.locator(view.top).first.get_by_label(label).check()
     page.wait_for_timeout(500)  # the theme animates its bars while a page scrolls
     return page.screenshot()
 

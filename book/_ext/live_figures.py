@@ -47,12 +47,15 @@ def scripts_of(body: str) -> list[str]:
     --------
     >>> scripts_of('<figure class="attn-live" id="a" data-live="soft-lookup">')
     ['mathematics', 'kit', 'soft-lookup']
+    >>> scripts_of('<form class="attn-predict">')
+    ['kit', 'predict']
     >>> scripts_of("<p>No figure.</p>")
     []
     """
     figures = list(dict.fromkeys(FIGURE.findall(body)))
-    predictions = ["predict"] if PREDICTION in body else []
-    return predictions + ([*SHARED, *figures] if figures else [])
+    shared = [*SHARED] if figures else []
+    predictions = ["kit", "predict"] if PREDICTION in body else []
+    return list(dict.fromkeys([*shared, *predictions, *figures]))
 
 
 def weights_script(model: Transformer) -> str:

@@ -92,9 +92,13 @@ def make_bundle(options: argparse.Namespace) -> int:
     grader.releasing.bundle.BundleFailed
         If the archive cannot be made.
     """
+    from grader.gradebook import reading
+    from grader.nbgrader_hooks.settings import configured_salt
     from grader.releasing import bundle
 
-    say(bundle.bundle(options.book, options.into))
+    salt = configured_salt()
+    learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
+    say(bundle.bundle(options.book, options.into, salt, list(learners)))
     return 0
 
 
@@ -255,6 +259,32 @@ def grade_sample_class(options: argparse.Namespace) -> int:
         say(f"The sample class was not graded, because learners' code cannot be shut in: {problem}")
         return SKIPPED
     return _print_results(graded)
+
+
+def grade_other_course(options: argparse.Namespace) -> int:
+    """Autograde an assignment of any nbgrader course and return the exit status.
+
+    Raises
+    ------
+    GraderError
+        If there is no such course or assignment, nobody has handed in, or no sandbox can be
+        started here.
+    """
+    from grader.command_line.other_course import OtherCourse
+
+    _warn_of(options.isolation)
+    other = OtherCourse(options.folder, options.isolation)
+    for line in other.placement(options.assignment):
+        say(printable(line))
+    if options.placement:
+        return 0
+    say("")
+    failed = False
+    for score in other.autograde(options.assignment, options.student, force=options.force):
+        failed |= bool(score.problem)
+        outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
+        say(f"{printable(score.student)}: {outcome}")
+    return SOME_FAILED if failed else 0
 
 
 def examine_machine(options: argparse.Namespace) -> int:

@@ -45,6 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _add_feedback,
         _add_export,
         _add_report,
+        _add_course,
         _add_sample_class,
         _add_doctor,
     ):
@@ -200,6 +201,27 @@ def _add_report(commands: Commands) -> None:
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
     command.set_defaults(action=actions.write_report)
+
+
+def _add_course(commands: Commands) -> None:
+    command = _command(commands, "course", "autograde an assignment of any nbgrader course")
+    command.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="the folder with its nbgrader_config.py"
+    )
+    command.add_argument("assignment", metavar="ASSIGNMENT", help="one of that course")
+    command.add_argument(
+        "--student", default="*", metavar="GLOB", help="one student's id, or a pattern with * and ?"
+    )
+    command.add_argument(
+        "--force", action="store_true", help="judge again what has been graded before"
+    )
+    command.add_argument(
+        "--placement",
+        action="store_true",
+        help="only say which tests run outside the sandbox, and which inside",
+    )
+    _add_isolation(command)
+    command.set_defaults(action=actions.grade_other_course)
 
 
 def _add_sample_class(commands: Commands) -> None:

@@ -3,6 +3,8 @@
 Other rooms use:
 
 - `judge`: the verdict on one submission.
+- `course_tests`: the test cells of this course.
+- `plain`: plain test cells of other assignments, and where they are executed.
 - `findings`: what the tests found, part by part.
 - `verdict`: all that judging a submission returns.
 - `open_feedback`: what learners are told while they may still hand in again.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,21 +16,33 @@ from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
 from attn_lib.course.notebooks.cells import functions_defined, names_defined
+from attn_lib.course.notebooks.magics import parsed, without_magics
 from grader.errors import GraderError
+
+#: The sections of nbgrader's configuration on which the stub depends.
+_SECTIONS = ("LockCells", "ClearSolutions")
+
+_AUTOTEST = "### AUTOTEST"
 
 
 class PointsDiffer(GraderError):
     """Raised for a test cell whose points are not the sum of the points of its parts."""
 
 
+class WritesTests(GraderError):
+    """Raised for a notebook whose tests nbgrader would write, by its automatic tests."""
+
+
 @dataclass(frozen=True)
 class Source:
     """The instructor's notebook of one assignment."""
 
-    file: bytes  #: the file in solutions/, unchanged
+    file: bytes  #: the instructor's file, unchanged
+    model: NotebookNode  #: the same, with an id for each cell
     stub: (
         NotebookNode  #: stubs in place of solutions; hidden tests and nbgrader's checksums included
     )
+    answers: frozenset[str]  #: the names that the model answers define
     #: The names that the model answers define, and the functions that are given in other cells.
     names: frozenset[str]
     points: dict[str, float]  #: the maximum of each cell, in the notebook's order
@@ -47,49 +61,81 @@ def is_unanswered(cell: NotebookNode) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=8)
-def read_source(data: bytes) -> Source:
+def read_source(data: bytes, config: Config | None = None) -> Source:
     """Return the instructor's notebook, parsed once and cached.
 
     Parameters
     ----------
     data : bytes
-        The file in solutions/.
+        The file in the course's folder of sources.
+    config : Config, optional
+        nbgrader's configuration, which may say how solutions are marked. Default: nbgrader's own.
 
     Raises
     ------
     PointsDiffer
         If the parts of a test cell do not add up to the points that nbgrader has for it. Full
         marks could then not be reached, or be exceeded.
+    WritesTests
+        If nbgrader is to write test cells itself.
     """
-    # Unlike nbformat.reads, this does not validate, for which each process would compile a schema.
-    notebook = nbformat.v4.reads(data.decode("utf-8"))
-    names = {
-        name
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not _is_test(cell)
-        for name in (names_defined if is_solution(cell) else functions_defined)(cell.source)
-    }
+    sections = {name: (config or Config()).get(name, {}) for name in _SECTIONS}
+    return _read_source(data, json.dumps(sections, sort_keys=True, default=str))
+
+
+@functools.lru_cache(maxsize=8)
+def _read_source(data: bytes, sections: str) -> Source:
+    notebook = _notebook_in(data)
+    tests = [cell for cell in notebook.cells if _is_test(cell)]
+    answers, given = set(), set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not _is_test(cell):
+            code, _ = without_magics(cell.source)
+            if is_solution(cell):
+                answers |= names_defined(code)
+            else:
+                given |= functions_defined(code)
     points = {
         cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
         for cell in notebook.cells
         if is_grade(cell)
     }
-    for cell in notebook.cells:
-        if _is_test(cell):
-            _check_points(cell)
+    for cell in tests:
+        if _AUTOTEST in cell.source:
+            raise WritesTests(
+                f"The test cell {cell.metadata.nbgrader.grade_id} has a line {_AUTOTEST!r}, from "
+                "which nbgrader writes tests when it releases the notebook. The judge reads the "
+                "instructor's own notebook, where they are not written: write the tests themselves."
+            )
+        if tree := parsed(cell.source):
+            _check_points(cell, tree)
+    stub, config = copy.deepcopy(notebook), Config(json.loads(sections))
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
-        notebook, _ = step(config=Config()).preprocess(notebook, {})
-    return Source(data, notebook, frozenset(names), points)
+        stub, _ = step(config=config).preprocess(stub, {})
+    return Source(data, notebook, stub, frozenset(answers), frozenset(answers | given), points)
+
+
+def _notebook_in(data: bytes) -> NotebookNode:
+    """Return a notebook in the present format, in which each cell has an id."""
+    text = data.decode("utf-8-sig")
+    # Unlike nbformat.reads, this does not validate, for which each process compiles a schema.
+    notebook = nbformat.v4.reads(text)
+    if notebook.get("nbformat") != 4:
+        notebook = nbformat.reads(text, as_version=4)
+    notebook.nbformat_minor = 5
+    for number, cell in enumerate(notebook.cells, start=1):
+        # Counted, where nbformat would draw it: the same file has the same ids in each process.
+        cell.setdefault("id", f"cell-{number}")
+    return notebook
 
 
 def _is_test(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
-def _check_points(cell: NotebookNode) -> None:
+def _check_points(cell: NotebookNode, tree: ast.Module) -> None:
     """Compare the points of a test cell with the sum of its parts, if the code shows them."""
-    parts = list(_points_of_parts(ast.parse(cell.source).body))
+    parts = list(_points_of_parts(tree.body))
     if not parts or None in parts:
         return
     total, points = sum(filter(None, parts)), float(cell.metadata.nbgrader.points)

@@ -1,69 +1,52 @@
 """The judge: the instructor's tests on a learner's answers, which run in another process.
 
-Learner code runs in a session of the sandbox. A test cell is executed here, in a fresh namespace
-in which each name that the learner had to define is a stand-in: a call sends the arguments into
-the session by value and brings the result back by value. So nothing that a learner writes can
-reach a test, an expected value, the marks or the files of the instructor.
+Learner code runs in a session of the sandbox. A test cell is executed here, in a namespace in which
+each name that the learner had to define is a stand-in: a call sends the arguments into the session
+by value and brings the result back by value. So nothing that a learner writes can reach a test, an
+expected value, the marks or the files of the instructor.
+
+`course_tests` executes the test cells of this course. `plain.tests` executes those of any nbgrader
+assignment, except for those that `plain.placement` leaves in the session.
 """
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import functools
 import hashlib
 import importlib.metadata
-import io
-import math
-import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import CodeType
+from types import MappingProxyType
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 from nbgrader.utils import determine_grade, is_grade, is_locked, is_solution
 
-from attn_lib.course.checks import ChecksFailed, listening
-from attn_lib.course.checks.core import SEED
-from attn_lib.course.checks.findings import shortened
 from attn_lib.course.notebooks.cells import seed_of_answers
-from attn_lib.course.personal.core import checked_id
-from grader.errors import GraderError
+from grader.judging import course_tests
 from grader.judging.assignment_source import Source, is_unanswered, read_source
-from grader.judging.bounds import TookTooMuch, bounded
-from grader.judging.findings import JudgedPart, PartsListener
+from grader.judging.bounds import TookTooMuch
+from grader.judging.course_tests import CourseError, is_course_test
+from grader.judging.findings import JudgedPart
+from grader.judging.handing_out import HandedOutNumbers
 from grader.judging.live import Live
-from grader.judging.mentions import mentioned
 from grader.judging.notebook_file import written
-from grader.judging.open_feedback import keep_without_expected
-from grader.judging.outputs import missing_library_in, new_output, stopped_output, writable
+from grader.judging.outputs import error_output, missing_library_in, stopped_output
+from grader.judging.plain.placement import Placement, placement_of
+from grader.judging.plain.tests import PlainTests
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import Repaired, Unreadable, repair
-from grader.submission.wording import listed
 
-#: The name under which a notebook asks for the learner's id.
-LEARNER_ID = "learner_id"
-
-_MAX_PROBLEM = 300  # characters of an error of a test cell, which may quote a learner's value
 _WHOSE_FAULT = (
     "The model answers and the released notebook do not cause this: look at what was handed in, "
     "and tell whoever maintains the course."
 )
-
-
-class CourseError(GraderError):
-    """Raised when a test cell itself is at fault.
-
-    The message is for the instructor. It begins with a lower-case letter, because it follows
-    "failed:" or the assignment's name.
-    """
 
 
 @dataclass(frozen=True)
@@ -84,6 +67,7 @@ def judge_submission(
     student: str,
     limits: Limits,
     sandbox: Sandbox,
+    salt: str = "",
 ) -> Verdict:
     """Return the verdict on one submission, without touching any file or database.
 
@@ -99,6 +83,8 @@ def judge_submission(
         How much a submission may use.
     sandbox : Sandbox
         Where learner code runs.
+    salt : str
+        The secret that learners' numbers depend on; "" for none. It does not enter the sandbox.
 
     Raises
     ------
@@ -116,7 +102,7 @@ def judge_submission(
     try:
         repaired = repair_within_limits(submitted, known.stub, limits)
         provenance["seed"] = seed_of(repaired.notebook)
-        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox)
+        judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox, salt=salt)
         verdict = _verdict(repaired, judged, assignment, student)
     except Unreadable as problem:
         verdict = Verdict(assignment, student, FAILED, reason=str(problem))
@@ -125,7 +111,14 @@ def judge_submission(
 
 
 def judge_notebook(
-    source: Source, notebook: NotebookNode, *, limits: Limits, sandbox: Sandbox
+    source: Source,
+    notebook: NotebookNode,
+    *,
+    limits: Limits,
+    sandbox: Sandbox,
+    files: Mapping[str, bytes] = MappingProxyType({}),
+    own_files: Mapping[str, bytes] = MappingProxyType({}),
+    salt: str = "",
 ) -> Judged:
     """Judge a repaired notebook: its answers in the sandbox, the instructor's tests here.
 
@@ -138,20 +131,27 @@ def judge_notebook(
     notebook : NotebookNode
         As `grader.submission.repair` returns it. Its outputs are replaced in place. The hidden
         inputs depend on its answers only; see `seed_of`.
-    limits, sandbox
+    limits, sandbox, salt
         As in `judge_submission`.
+    files : mapping
+        What lies beside the instructor's notebook, by path: cells may read it.
+    own_files : mapping
+        What the learner handed in beside the notebook. Of two files with one path, that of the
+        instructor is there.
 
     Raises
     ------
     CourseError
-        If a test cell raises anything but `ChecksFailed`, or its mark is not a number from 0 to
-        its points, and the same happens with the model answers or the released notebook.
+        If a test cell that uses `Checks` raises anything but `ChecksFailed`, or its mark is not a
+        number from 0 to its points, and the same happens with the model answers or the released
+        notebook.
     """
     seed = seed_of(notebook)
     faults: list[str] = []
-    judged = _judge_with_seed(seed, source, notebook, limits, sandbox, faults)
+    court = _Court(source, seed, salt, limits, sandbox, files)
+    judged = court.judge(notebook, own_files, faults)
     if faults:
-        _raise_if_the_course_is_at_fault(source, seed, limits, sandbox)
+        court.raise_if_the_course_is_at_fault()
     return judged
 
 
@@ -184,74 +184,84 @@ def seed_of(notebook: NotebookNode) -> int:
     )
 
 
-def _judge_with_seed(
-    seed: int,
-    source: Source,
-    notebook: NotebookNode,
-    limits: Limits,
-    sandbox: Sandbox,
-    faults: list[str] | None = None,
-) -> Judged:
-    """Judge a notebook as `judge_notebook` does, with the hidden inputs of this seed.
+@dataclass(frozen=True)
+class _Court:
+    """Judges notebooks of one assignment with the hidden inputs of one seed."""
 
-    Errors of test cells are appended to `faults`, and their cells have no points. Without such a
-    list, the first one is raised.
-    """
-    with _grading(seed), Live(sandbox, limits) as live:
-        count, learner_ids = 0, []
-        parts: dict[str, tuple[JudgedPart, ...]] = {}
-        for cell in notebook.cells:
-            if cell.cell_type != "code":
-                continue
-            count += 1
-            cell.execution_count = count
-            if source.is_test(cell):
-                answers = live.stand_ins(source.names)
-                learner_ids += _ids(answers)
-                listener = PartsListener()
-                try:
-                    with listening(listener):
-                        cell.outputs = _judge_cell(cell, answers, count, limits)
-                    parts[cell.metadata.nbgrader.grade_id] = listener.parts
-                    keep_without_expected(cell, listener.without_expected)
-                except TookTooMuch as stopped:
-                    problem = f"judging it was stopped because {stopped}"
-                    cell.outputs = [stopped_output(problem)]
-                    live.remarks.append(f"The cell {_name(cell, count)} has no points: {problem}.")
-                except CourseError as fault:
-                    if faults is None:
-                        raise
-                    faults.append(str(fault))  # its traceback would keep the answers in memory
-                    cell.outputs = [stopped_output("its test met an error with this answer")]
-                    live.remarks.append(
-                        f"The cell {_name(cell, count)} has no points: {fault} {_WHOSE_FAULT}"
-                    )
-                answers.clear()  # frees their memory before the next test reads its answers
-            else:
-                cell.outputs = live.execute(_name(cell, count), cell.source)
-                if missing := missing_library_in(cell.outputs):
-                    live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")
-        return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
+    source: Source
+    seed: int
+    salt: str
+    limits: Limits
+    sandbox: Sandbox
+    files: Mapping[str, bytes]
 
+    def judge(
+        self,
+        notebook: NotebookNode,
+        own_files: Mapping[str, bytes] = MappingProxyType({}),
+        faults: list[str] | None = None,
+    ) -> Judged:
+        """Judge a notebook as `judge_notebook` does.
 
-def _raise_if_the_course_is_at_fault(
-    source: Source, seed: int, limits: Limits, sandbox: Sandbox
-) -> None:
-    """Raise `CourseError` if a test cell fails on the model answers or the released notebook too.
+        Errors of test cells are appended to `faults`, and their cells have no points. Without such
+        a list, the first one is raised.
+        """
+        placement = placement_of(self.source, self.files, self.limits, self.sandbox)
+        files = {**own_files, **self.files}
+        grading = course_tests.grading(self.seed, self.salt)
+        with grading, Live(self.sandbox, self.limits, files) as live:
+            numbers = HandedOutNumbers(live, self.source) if self.salt else None
+            plain = PlainTests(live, self.source, self.files, self.limits)
+            learner_ids: list[str] = []
+            parts: dict[str, tuple[JudgedPart, ...]] = {}
+            code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+            for count, cell in enumerate(code, start=1):
+                cell.execution_count = count
+                if is_course_test(cell):
+                    test = self._judge_course_test(cell, live, count, faults)
+                    if test is not None:
+                        parts[cell.metadata.nbgrader.grade_id] = test.parts
+                        learner_ids += test.learner_ids
+                elif self.source.is_test(cell):
+                    _judge_plain_test(cell, live, count, plain, placement)
+                else:
+                    if numbers:
+                        numbers.hand_out(cell.source)
+                    cell.outputs = live.execute(_name(cell, count), cell.source)
+                    if placement.outside:
+                        plain.give(cell)
+                    if missing := missing_library_in(cell.outputs):
+                        live.remarks.append(f"The cell {_name(cell, count)} was stopped: {missing}")
+            return Judged(notebook, tuple(live.remarks), tuple(learner_ids), parts)
 
-    One learner's odd value may trigger a fault in a test cell that no other submission triggers.
-    That must not stop the others from being judged.
+    def _judge_course_test(
+        self, cell: NotebookNode, live: Live, count: int, faults: list[str] | None
+    ) -> course_tests.CourseTest | None:
+        """Judge a test cell that uses `Checks`; None if it met its limits or an error."""
+        try:
+            return course_tests.judge(cell, live, self.source.names, count, self.limits)
+        except TookTooMuch as stopped:
+            why = f"judging it was stopped because {stopped}"
+            cell.outputs = [stopped_output(why)]
+            live.remarks.append(f"The cell {_name(cell, count)} has no points: {why}.")
+        except CourseError as fault:
+            if faults is None:
+                raise
+            faults.append(str(fault))  # its traceback would keep the answers in memory
+            cell.outputs = [stopped_output("its test met an error with this answer")]
+            live.remarks.append(
+                f"The cell {_name(cell, count)} has no points: {fault} {_WHOSE_FAULT}"
+            )
+        return None
 
-    Parameters
-    ----------
-    source, limits, sandbox
-        As in `judge_notebook`.
-    seed : int
-        The seed of the submission on which the test cell failed.
-    """
-    for submitted in (source.file, nbformat.writes(source.stub).encode()):
-        notebook = repair(submitted, source.stub).notebook
-        _judge_with_seed(seed, source, notebook, limits, sandbox)
+    def raise_if_the_course_is_at_fault(self) -> None:
+        """Raise `CourseError` if a test cell fails on the model answers or the released notebook.
+
+        One learner's odd value may trigger a fault in a test cell that no other submission
+        triggers. That must not stop the others from being judged.
+        """
+        for submitted in (self.source.file, nbformat.writes(self.source.stub).encode()):
+            self.judge(repair(submitted, self.source.stub).notebook)
 
 
 def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) -> Verdict:
@@ -259,8 +269,7 @@ def _verdict(repaired: Repaired, judged: Judged, assignment: str, student: str) 
     remarks = (
         *repaired.remarks,
         *judged.remarks,
-        *_other_ids(judged.learner_ids, student),
-        *_mentions(judged.notebook),
+        *course_tests.remarks(judged.notebook, judged.learner_ids, student),
     )
     graded = [cell for cell in judged.notebook.cells if is_grade(cell)]
     scores = {cell.metadata.nbgrader.grade_id: determine_grade(cell)[0] for cell in graded}
@@ -287,111 +296,24 @@ def versions() -> dict[str, str]:
     return {"python": sys.version.split()[0], **found}
 
 
-def _judge_cell(
-    cell: NotebookNode, answers: Mapping[str, Any], count: int, limits: Limits
-) -> list[NotebookNode]:
-    """Execute a test cell here and return its outputs, with the mark where nbgrader reads it."""
-    name, max_points = cell.metadata.nbgrader.grade_id, float(cell.metadata.nbgrader.points)
+def _judge_plain_test(
+    cell: NotebookNode, live: Live, count: int, plain: PlainTests, placement: Placement
+) -> None:
+    """Execute a plain test cell where it belongs, and put its outputs into it."""
+    name = cell.metadata.nbgrader.grade_id
+    if name in placement.outside:
+        cell.outputs = plain.judge(cell, count, may_change=name in placement.changing)
+    else:
+        cell.outputs = live.execute(_name(cell, count), cell.source, has_mark=True)
+    _limit_mark(cell)
+
+
+def _limit_mark(cell: NotebookNode) -> None:
+    """Replace a mark above the points of a test cell, on which nbgrader would stop, by an error."""
     try:
-        body, last = _compiled(cell.source, name)
-    except (SyntaxError, ValueError) as error:
-        raise CourseError(f"the test cell {name} cannot be executed: {error}.") from None
-    names: dict[str, Any] = {"__name__": "__main__", **answers}
-    said, outputs = io.StringIO(), []
-    failure = None
-    with contextlib.redirect_stdout(said):
-        try:
-            with bounded(limits):
-                exec(body, names)
-                mark = eval(last, names)
-        except ChecksFailed as found:
-            failure = type(found).__name__, writable(str(found))
-        except Exception as error:
-            problem = shortened(writable(f"{type(error).__name__}: {error}"), _MAX_PROBLEM)
-            raise CourseError(f"the test cell {name} raised {problem}.") from error
-        finally:
-            names.clear()  # the cell's functions refer to this namespace: break the cycle
-    if text := writable(said.getvalue()):
-        outputs.append(new_output("stream", name="stdout", text=text))
-    if failure is not None:
-        kind, text = failure
-        outputs.append(new_output("error", ename=kind, evalue=text, traceback=text.splitlines()))
-        return outputs
-    mark = _checked_mark(mark, max_points, name)
-    result = {"data": NotebookNode({"text/plain": repr(mark)}), "metadata": NotebookNode()}
-    outputs.append(new_output("execute_result", execution_count=count, **result))
-    return outputs
-
-
-@functools.lru_cache(maxsize=256)  # all submissions have the same test cells
-def _compiled(source: str, name: str) -> tuple[CodeType, CodeType]:
-    """Return the statements of a test cell and its last expression, which gives the mark."""
-    *body, last = ast.parse(source).body
-    if not isinstance(last, ast.Expr):
-        raise ValueError("expected check.finish(), which gives the mark, in its last line")
-    return (
-        compile(ast.Module(body, []), f"<{name}>", "exec"),
-        compile(ast.Expression(last.value), f"<{name}>", "eval"),
-    )
-
-
-@contextlib.contextmanager
-def _grading(seed: int) -> Iterator[None]:
-    """Let `Checks` give marks, and seed hidden inputs with this seed, within this context."""
-    before = dict(os.environ)
-    os.environ |= {"NBGRADER_EXECUTION": "autograde", SEED: str(seed)}
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ |= before
-
-
-def _checked_mark(mark: object, max_points: float, name: str) -> float:
-    """Return the mark if it is a finite float from 0 to the cell's points.
-
-    Raises
-    ------
-    CourseError
-        If it is anything else.
-    """
-    if type(mark) is float and math.isfinite(mark) and 0 <= mark <= max_points:
-        return mark
-    raise CourseError(
-        f"the test cell {name} gave {mark!r}; "
-        f"expected a number from 0 to its {max_points:g} points."
-    )
-
-
-def _ids(answers: Mapping[str, Any]) -> list[str]:
-    """Return the learner's id in a list, empty if it is not valid: the checks say so themselves."""
-    learner_id = answers.get(LEARNER_ID)
-    with contextlib.suppress(ValueError):
-        if isinstance(learner_id, str) and checked_id(learner_id):
-            return [learner_id]
-    return []
-
-
-def _other_ids(learner_ids: Iterable[str], student: str) -> list[str]:
-    """Return remarks if the notebook's learner_id is not the id of the student."""
-    others: dict[str, None] = {}  # an ordered set
-    for learner_id in learner_ids:
-        with contextlib.suppress(ValueError):  # the student's id may not be a valid learner_id
-            if checked_id(learner_id) != checked_id(student):
-                others[f"The notebook's learner_id is {learner_id!r}"] = None
-    return [f"{other}, the student's id {student!r}." for other in others]
-
-
-def _mentions(notebook: NotebookNode) -> Iterator[str]:
-    """Yield a remark for each answer that mentions what honest answers have no need of."""
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and is_solution(cell):
-            words = mentioned(cell.source)
-            if words:
-                yield (
-                    f"The cell {cell.metadata.nbgrader.grade_id} mentions {listed(words)}. "
-                    "That took no points."
-                )
+        determine_grade(cell)
+    except ValueError as problem:
+        cell.outputs = [error_output("ValueError", str(problem))]
 
 
 def _name(cell: Mapping[str, Any], count: int) -> str:

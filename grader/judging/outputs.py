@@ -18,7 +18,7 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from attn_lib.course.checks.libraries import missing_library
+from attn_lib.course.notebooks.libraries import missing_library
 
 #: MIME types that a cell may show: no HTML, no JavaScript, no SVG.
 KEPT_TYPES = ("text/plain", "image/png")
@@ -54,16 +54,22 @@ class OutputBudget:
         self._text = self._text_of_a_cell * _FULL_CELLS
         self._pictures = self._pictures_of_a_cell * _FULL_CELLS
 
-    def fit(self, outputs: object) -> list[NotebookNode]:
-        """Return the outputs of a cell that a notebook may hold and that fit in the budget."""
+    def fit(self, outputs: object, *, has_mark: bool = False) -> list[NotebookNode]:
+        """Return the outputs of a cell that a notebook may hold and that fit in the budget.
+
+        nbgrader reads a mark from the result of a test cell. With `has_mark`, results stay results;
+        otherwise they become outputs without that meaning.
+        """
         text = min(self._text, self._text_of_a_cell)
         pictures = min(self._pictures, self._pictures_of_a_cell)
         kept = []
-        for output in _known(outputs):
+        for output in _known(outputs, has_mark):
             picture = len(output.get("data", {}).get("image/png", ""))
             words = _length(output) - picture + _OVERHEAD
             if words > text or picture > pictures:
-                kept.append(new_output("stream", name="stderr", text=LEFT_OUT))
+                # nbgrader gives a test cell that has written to stderr no points.
+                stream = "stdout" if has_mark else "stderr"
+                kept.append(new_output("stream", name=stream, text=LEFT_OUT))
                 break
             text, pictures = text - words, pictures - picture
             self._text, self._pictures = self._text - words, self._pictures - picture
@@ -79,10 +85,22 @@ def new_output(kind: str, **fields: object) -> NotebookNode:
     return NotebookNode(output_type=kind, **fields)
 
 
+def result_output(data: Mapping[str, str], count: int | None) -> NotebookNode:
+    """Return the result of a cell; nbgrader reads the mark from that of a test cell."""
+    parts = {"data": NotebookNode(data), "metadata": NotebookNode()}
+    return new_output("execute_result", execution_count=count, **parts)
+
+
+def error_output(name: str, value: str, lines: Sequence[str] = ()) -> NotebookNode:
+    """Return an error with its traceback. Default: the traceback is the error itself."""
+    traceback = list(lines) or [f"{name}: {value}" if value else name]
+    return new_output("error", ename=name, evalue=value, traceback=traceback)
+
+
 def stopped_output(why: str) -> NotebookNode:
     """Return the output of a cell that was stopped or not executed."""
     text = f"This cell was stopped or not executed: {why}."
-    return new_output("error", ename="Stopped", evalue=text, traceback=[text])
+    return error_output("Stopped", text, [text])
 
 
 def missing_library_in(outputs: Iterable[NotebookNode]) -> str:
@@ -106,17 +124,17 @@ def writable(value: object) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def _known(outputs: object) -> Iterator[NotebookNode]:
+def _known(outputs: object, has_mark: bool) -> Iterator[NotebookNode]:
     """Yield the outputs of the kinds that are kept."""
     if not isinstance(outputs, Sequence) or isinstance(outputs, (str, bytes)):
         return
     for output in outputs:
-        fit = _fit(output) if isinstance(output, Mapping) else None
+        fit = _fit(output, has_mark) if isinstance(output, Mapping) else None
         if fit is not None:
             yield fit
 
 
-def _fit(output: Mapping[str, Any]) -> NotebookNode | None:
+def _fit(output: Mapping[str, Any], has_mark: bool) -> NotebookNode | None:
     kind = output.get("output_type")
     if kind == "stream" and output.get("name") in ("stdout", "stderr"):
         text = writable(output.get("text"))
@@ -129,6 +147,8 @@ def _fit(output: Mapping[str, Any]) -> NotebookNode | None:
     if kind in ("display_data", "execute_result"):
         data = output.get("data")
         data = _fit_data(data) if isinstance(data, Mapping) else {}
+        if has_mark and kind == "execute_result" and data.get("text/plain"):
+            return result_output(data, None)
         if data:
             return new_output("display_data", data=NotebookNode(data), metadata=NotebookNode())
     return None

@@ -1,9 +1,10 @@
 """Repairing, judging and collecting as steps of nbgrader's own commands.
 
-nbgrader_config.py names these classes, and some of `reporting`: in `feedback_page`,
+`grader.nbgrader_settings` names these classes, and some of `reporting`: in `feedback_page`,
 `nbgrader_pages` and `sanitizer`.
 
 Other rooms use:
 
-- `settings`: the options under ``c.Grading``.
+- `assignment_files`: the instructor's notebooks and the files beside them.
+- `settings`: the options ``c.Grading`` and ``c.PersonalNumbers``.
 """

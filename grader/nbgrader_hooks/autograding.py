@@ -8,6 +8,7 @@ words by nbgrader's command, by formgrader's button and by ours.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -21,10 +22,10 @@ from traitlets.config import Config
 
 from grader.files import TIMESTAMP, copy_notes
 from grader.judging.repairing import repair_within_limits
-from grader.nbgrader_hooks.preprocessors import source_of
+from grader.nbgrader_hooks.assignment_files import source_notebooks, source_of
 from grader.nbgrader_hooks.settings import Grading
 from grader.printable import printable
-from grader.submission import find, load
+from grader.submission import Unreadable, find, load
 from grader.submission.timestamps import read_notes_safely, timestamp_of
 
 
@@ -56,8 +57,7 @@ class SubmissionExporter(NotebookExporter):
         if not Path(filename).is_relative_to(self._stage):
             return super().from_filename(filename, resources, **options)
         names = resources["nbgrader"]
-        folder = self._submitted(names["assignment"], names["student"])
-        path, remarks = find(folder, names["assignment"])
+        path, remarks = self._find(names["assignment"], names["student"], names["notebook"])
         limits = Grading(parent=self.parent).limits
         stub = source_of(self.config, resources).stub
         repaired = repair_within_limits(load(path), stub, limits)
@@ -83,7 +83,8 @@ class SubmissionExporter(NotebookExporter):
                 Path(place, TIMESTAMP).unlink(missing_ok=True)
             wanted = init_destination(assignment, student)
             if wanted:
-                load(find(submitted, assignment)[0])
+                for notebook in self._handed_in(assignment, student):
+                    load(self._find(assignment, student, notebook)[0])
             return wanted
 
         read_notes_safely(autograde.coursedir)
@@ -91,12 +92,32 @@ class SubmissionExporter(NotebookExporter):
         for folder in autograde.assignments:
             if match := re.match(of_names, folder):
                 place = staged(match["assignment"], match["student"])
-                places[place] = [str(Path(place, f"{match['assignment']}.ipynb"))]
+                places[place] = [
+                    str(Path(place, f"{notebook}.ipynb"))
+                    for notebook in self._handed_in(match["assignment"], match["student"])
+                ]
             else:
                 self.log.error("Left out: %s: its name has a line feed", printable(folder))
         autograde.assignments = places
         autograde._format_source = staged
         autograde.init_destination = checked
+
+    def _handed_in(self, assignment: str, student: str) -> list[str]:
+        """Return which of an assignment's notebooks were handed in; all if it has only one.
+
+        Of several, nbgrader itself gives those that are missing no points.
+        """
+        notebooks = source_notebooks(self._course, assignment)
+        found = []
+        for notebook in notebooks:
+            with contextlib.suppress(Unreadable):
+                self._find(assignment, student, notebook)
+                found.append(notebook)
+        return found or notebooks[:1]
+
+    def _find(self, assignment: str, student: str, notebook: str) -> tuple[Path, list[str]]:
+        others = [name for name in source_notebooks(self._course, assignment) if name != notebook]
+        return find(self._submitted(assignment, student), notebook, others)
 
     def _submitted(self, assignment: str, student: str) -> Path:
         folder = self._course.submitted_directory

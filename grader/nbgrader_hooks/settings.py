@@ -1,10 +1,10 @@
-"""The options ``c.Grading`` of nbgrader_config.py: a submission's isolation and limits."""
+"""Options of nbgrader_config.py: ``c.Grading`` and ``c.PersonalNumbers``."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 
-from traitlets import Enum, Float, Integer
+from traitlets import Enum, Float, Integer, Unicode
 from traitlets.config import Configurable
 
 from grader.course import configuration
@@ -57,6 +57,20 @@ class Grading(Configurable):
     def limits(self) -> Limits:
         """The limits in the form that judging takes."""
         return Limits(**{field.name: getattr(self, field.name) for field in fields(Limits)})
+
+
+class PersonalNumbers(Configurable):
+    """The secret of a class, set by ``c.PersonalNumbers.salt = "…"``."""
+
+    salt = Unicode(
+        "",
+        help="A secret that learners' numbers depend on. With one, releases are without answers.",
+    ).tag(config=True)
+
+
+def configured_salt() -> str:
+    """Return the salt as nbgrader_config.py sets it; "" for none."""
+    return str(PersonalNumbers(config=configuration()).salt)
 
 
 def configured() -> Grading:

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import nbformat
@@ -25,6 +25,7 @@ from nbgrader.utils import is_grade, is_solution
 from grader.course import ROOT, SOLUTIONS, assignments
 from grader.errors import GraderError
 from grader.releasing.release import generate
+from grader.releasing.without_answers import write_tree
 
 LICENCES = ("LICENSE", "LICENSE-TEXT")
 TEMPLATE = Path(__file__).parent / "templates" / "bundle" / "README.txt"
@@ -45,7 +46,7 @@ class BundleFailed(GraderError):
     """Raised when the archive cannot be made; the message says why and what to do."""
 
 
-def bundle(html: Path, into: Path) -> Path:
+def bundle(html: Path, into: Path, salt: str = "", learners: Collection[str] = ()) -> Path:
     """Make the learners' archive and return its path.
 
     Parameters
@@ -54,19 +55,32 @@ def bundle(html: Path, into: Path) -> Path:
         The folder with the built book.
     into : Path
         The folder for the archive.
+    salt : str
+        The secret that learners' numbers depend on. With one, the library is without answers, and
+        the numbers of the learners are in it as data.
+    learners : collection of str
+        The ids on the class list, for a release with a salt.
 
     Raises
     ------
     BundleFailed
-        If there is no built book, the wheel cannot be built, or a file contains a hidden test or
-        a model answer.
+        If there is no built book, the wheel cannot be built, a file contains a hidden test or
+        a model answer, or there is a salt and no learner.
+    grader.releasing.visible_values.ModelAnswersFail
+        If there is a salt, and the visible tests' inputs cannot be found out.
     """
+    if salt and not learners:
+        raise BundleFailed(
+            "expected learners in the gradebook, because c.PersonalNumbers.salt is set and their "
+            "numbers go into the archive; found none. Import the class list first: "
+            "nbgrader db student import roster.csv"
+        )
     if not (html / "index.html").is_file():
         raise BundleFailed(
             f"expected the built book in {html}, found no index.html there. Run `make book`."
         )
     version = importlib.metadata.version("attn_lib")
-    name, wheel = _wheel(version)
+    name, wheel = without_answers(version, salt, learners) if salt else _wheel(version, ROOT)
     files = {**_book(html), **_exercises(), **_texts(version, name)}
     files |= {name: wheel, **_requirements(name)}
     found = list(secrets_in(files))
@@ -81,6 +95,21 @@ def bundle(html: Path, into: Path) -> Path:
     archive = into / f"{folder}.zip"
     archive.write_bytes(_zipped({f"{folder}/{name}": files[name] for name in files}))
     return archive
+
+
+def without_answers(version: str, salt: str, learners: Iterable[str]) -> tuple[str, bytes]:
+    """Return name and content of the wheel of attn_lib without answers.
+
+    Parameters
+    ----------
+    version : str
+        The version of attn_lib.
+    salt, learners
+        As in `bundle`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        write_tree(Path(folder), salt, learners)
+        return _wheel(version, Path(folder))
 
 
 def secrets_in(files: dict[str, bytes]) -> Iterator[tuple[str, str]]:
@@ -183,12 +212,12 @@ def _texts(version: str, wheel: str) -> dict[str, bytes]:
     return {"README.txt": readme.encode(), **licences}
 
 
-def _wheel(version: str) -> tuple[str, bytes]:
+def _wheel(version: str, sources: Path) -> tuple[str, bytes]:
     """Build the wheel of attn_lib with the installed packages only, without a network."""
     with tempfile.TemporaryDirectory() as folder:
         options = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
         built = subprocess.run(
-            [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, str(ROOT)],
+            [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", folder, str(sources)],
             env={**os.environ, "SOURCE_DATE_EPOCH": WHEEL_DATE},
             capture_output=True,
             text=True,

@@ -3,7 +3,7 @@
 nbgrader would render learners' notebooks in its own process. In formgrader that is the Jupyter
 server, which would answer nobody in the meantime.
 
-nbgrader_config.py names `FeedbackInWorker`, and calls `protect_formgrader`.
+`grader.nbgrader_settings` names `FeedbackInWorker`, and calls `protect_formgrader`.
 """
 
 from __future__ import annotations

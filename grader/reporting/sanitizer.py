@@ -144,7 +144,7 @@ def sanitised(body: str) -> str:
 def shown_text(body: str) -> str:
     """Return the HTML of a learner's text or output without active content, ids and names.
 
-    nbgrader_config.py replaces two filters of nbconvert by this function: ``strip_files_prefix``,
+    `use_judge` replaces two filters of nbconvert by this function: ``strip_files_prefix``,
     which is applied to every text cell, and ``clean_html``, which is applied to outputs.
 
     Examples

@@ -34,7 +34,7 @@ def digest(pieces: Iterable[str | bytes]) -> str:
     return total.hexdigest()
 
 
-def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
+def course_digest(source: bytes, limits: Limits, isolation: str, salt: str = "") -> str:
     """Return a digest of everything that a verdict depends on, except the submission.
 
     Parameters
@@ -45,12 +45,14 @@ def course_digest(source: bytes, limits: Limits, isolation: str) -> str:
         What a submission may use.
     isolation : str
         Where learners' code runs.
+    salt : str
+        The secret that learners' numbers depend on; "" for none.
     """
     grader = Path(__file__).parent.parent
     files = [*Path(attn_lib.__file__).parent.rglob("*.py")]
     for name in JUDGING:
         files += [*grader.glob(f"{name}.py"), *grader.glob(f"{name}/**/*.py")]
     versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
-    settings = [repr(astuple(limits)), isolation]
+    settings = [repr(astuple(limits)), isolation, salt]
     contents = [path.read_bytes() for path in sorted(files)]
     return digest([sys.version, *versions, *settings, source, *contents])

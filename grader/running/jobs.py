@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.judging.judge import CourseError, judge_submission
+from grader.judging.course_tests import CourseError
+from grader.judging.judge import judge_submission
 from grader.judging.verdict import GRADED, REMARKS
 from grader.running.local_workers import CannotWork
 from grader.sandbox.inside.limits import Limits
@@ -30,7 +31,8 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
     job : mapping
         ``source`` and ``submitted``: bytes of the instructor's and the learner's notebook;
         ``assignment``; ``student``; ``limits``: the fields of `Limits`; ``isolation``;
-        ``remarks``: what was noticed when the submission was read.
+        ``salt``: the secret that learners' numbers depend on, "" for none; ``remarks``: what was
+        noticed when the submission was read.
 
     Returns
     -------
@@ -54,6 +56,7 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
                 student=job["student"],
                 limits=limits,
                 sandbox=warm_sandbox(limits, isolation),
+                salt=job["salt"],
             )
         except SandboxUnavailable as problem:
             close_sandbox(limits, isolation)

@@ -91,6 +91,8 @@ class Run:
         Default: those of nbgrader_config.py.
     names : mapping
         First and last name by student, for the gradebook.
+    salt : str
+        The secret that learners' numbers depend on. Default: that of nbgrader_config.py.
     """
 
     assignment: str
@@ -102,6 +104,7 @@ class Run:
     limits: Limits = field(default_factory=lambda: settings.configured().limits)
     isolation: str = ""
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    salt: str = field(default_factory=settings.configured_salt, repr=False)
 
     def __post_init__(self) -> None:
         self.isolation = self.isolation or settings.configured().isolation
@@ -267,7 +270,7 @@ class _Pipeline:
         self.journal = journal
         self.writer = writer
         self.progress = progress
-        self.course = course_digest(source, run.limits, run.isolation)
+        self.course = course_digest(source, run.limits, run.isolation, run.salt)
         self.files = GradedFiles(run.assignment, run.submitted, run.into)
         self.in_gradebook = writer.students()
         self.in_work: dict[str, _Read] = {}
@@ -322,6 +325,7 @@ class _Pipeline:
                     "submitted": content,
                     "limits": asdict(self.run.limits),
                     "isolation": self.run.isolation,
+                    "salt": self.run.salt,
                     "remarks": [*remarks, *problems],
                 },
             )

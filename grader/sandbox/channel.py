@@ -50,7 +50,7 @@ class Channel:
         """
         if self._has_input():
             raise WireError("the other end sent something without a request")
-        view = memoryview(pack(value, max_bytes=_MAX_SENT, strict=True))
+        view = memoryview(pack(value, max_bytes=_MAX_SENT, strict=True, exact=True))
         while view:
             try:
                 view = view[self._connection.send(view[:_PIECE]) :]

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, Literal, TypeGuard, TypeVar
 
 from attn_lib.course.checks.observation import Observation
 from grader.sandbox.channel import Channel, HungUp, TooSlow
@@ -39,6 +39,17 @@ class Executed:
 
     outputs: list[dict[str, Any]]  #: in nbformat's form, as a learner's process sent them
     outcome: str  #: "ok" or "error"
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What calling a function as it is gave."""
+
+    ending: Literal["returned", "raised", "stopped"]
+    #: The value, or the names of an error's built-in types with its arguments, or a clause.
+    body: Any
+    changed: list[tuple[int, Any]]  #: arguments that it changed, by number; keywords come last
+    printed: list[tuple[str, str]]  #: "stdout" or "stderr", and a text
 
 
 class Session:
@@ -83,12 +94,33 @@ class Session:
 
         return self._ask(fits, self._limits.call_seconds, "kinds", list(names))
 
-    def value(self, name: str) -> object:
+    def put(self, files: Mapping[str, bytes]) -> str:
+        """Write files below the folder in which cells are executed.
+
+        Return "", or which file could not be written and why.
+        """
+        return self._ask(_is_text, self._limits.cell_seconds, "put", dict(files))
+
+    def value(self, name: str, *, exact: bool = False) -> object:
         """Return a copy of a value.
 
-        For an object that cannot cross, it is a `grader.sandbox.inside.wire.Opaque`.
+        For an object that cannot cross, it is a `grader.sandbox.inside.wire.Opaque`. `exact` is
+        explained in `grader.sandbox.inside.wire.pack`.
         """
-        return self._ask(_is_anything, self._limits.call_seconds, "value", name)
+        return self._ask(_is_anything, self._limits.call_seconds, "value", name, exact)
+
+    def invoke(self, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Invocation:
+        """Call a function with copies of the arguments, as a cell of a notebook would.
+
+        Raises
+        ------
+        TypeError
+            If an argument cannot be sent.
+        """
+        seconds = self._limits.call_seconds
+        return Invocation(
+            *self._ask(_is_invocation, seconds, "invoke", name, list(args), dict(keywords))
+        )
 
     def call(self, name: str, args: Sequence[Any], *, own_work: bool) -> Observation:
         """Call a function with copies of `args`, by `observe` of `attn_lib.course.checks`."""
@@ -99,6 +131,7 @@ class Session:
             body.problem[:_MAX_CHARACTERS],
             body.on_these_arguments,
             arose=body.arose[:_MAX_CHARACTERS],
+            uses=body.uses[:_MAX_CHARACTERS],
         )
 
     @property
@@ -149,6 +182,39 @@ def _is_execution(body: object) -> TypeGuard[tuple[str, list[dict[str, Any]]]]:
         and type(body[1]) is list
         and all(type(output) is dict for output in body[1])
     )
+
+
+def _is_invocation(body: object) -> TypeGuard[tuple[Any, Any, Any, Any]]:
+    if type(body) is not tuple or len(body) != 4:
+        return False
+    ending, value, changed, printed = body
+    return (
+        (ending == "returned" or (ending == "raised" and _is_error(value)))
+        or (ending == "stopped" and type(value) is str)
+    ) and (_are_pairs(changed, int) and _are_pairs(printed, str))
+
+
+def _is_error(value: object) -> bool:
+    return (
+        type(value) is tuple
+        and len(value) == 2
+        and all(type(part) is list for part in value)
+        and all(type(name) is str for name in value[0])
+    )
+
+
+def _are_pairs(value: object, kind: type) -> bool:
+    return type(value) is list and all(
+        type(pair) is tuple
+        and len(pair) == 2
+        and type(pair[0]) is kind
+        and (kind is int or (pair[0] in ("stdout", "stderr") and type(pair[1]) is str))
+        for pair in value
+    )
+
+
+def _is_text(body: object) -> TypeGuard[str]:
+    return type(body) is str
 
 
 def _is_observation(body: object) -> TypeGuard[Observation]:

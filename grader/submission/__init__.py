@@ -9,11 +9,11 @@ from nbformat import NotebookNode
 from grader.submission.arranging import arrange
 from grader.submission.errors import Unreadable
 from grader.submission.expecting import expected_cells
-from grader.submission.locating import find, load
+from grader.submission.locating import find, load, own_files
 from grader.submission.matching import match
 from grader.submission.reading import read
 
-__all__ = ["Repaired", "Unreadable", "find", "load", "repair"]
+__all__ = ["Repaired", "Unreadable", "find", "load", "own_files", "repair"]
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from grader.submission.errors import Unreadable
@@ -38,7 +38,7 @@ _ADDED = re.compile(
 )
 
 
-def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
+def find(folder: Path, assignment: str, siblings: Collection[str] = ()) -> tuple[Path, list[str]]:
     """Return the notebook to judge, and remarks on the choice.
 
     A notebook with the expected name is chosen, whatever other files there are. Otherwise it is
@@ -50,7 +50,9 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
     folder : Path
         submitted/STUDENT/ASSIGNMENT, with the files that one student handed in.
     assignment : str
-        The name of the assignment; its notebook has the same name.
+        The name of the notebook; where an assignment has one, it is that of the assignment.
+    siblings : collection of str
+        The names of the assignment's other notebooks, which are not chosen in place of this one.
 
     Raises
     ------
@@ -67,9 +69,41 @@ def find(folder: Path, assignment: str) -> tuple[Path, list[str]]:
     for level in _levels(folder):
         notebooks = [path for path in level if path.name.lower().endswith(SUFFIX)]
         notebooks = notebooks or [path for path in level if _is_odd(path.name, assignment)]
+        notebooks = [path for path in notebooks if not _is_a_sibling(path, assignment, siblings)]
         if notebooks:
             return _choose(notebooks, wanted, folder)
     raise Unreadable(_nothing_found(folder, wanted))
+
+
+def own_files(folder: Path, max_bytes: int) -> tuple[dict[str, bytes], list[str]]:
+    """Return what was handed in beside notebooks, by path, and remarks on what was left out.
+
+    Links are not followed. Files are taken as long as they have `max_bytes` bytes together.
+
+    Parameters
+    ----------
+    folder : Path
+        submitted/STUDENT/ASSIGNMENT.
+    max_bytes : int
+
+    Raises
+    ------
+    Unreadable
+        If there are too many files.
+    """
+    found: dict[str, bytes] = {}
+    remarks = []
+    paths = sorted(path for level in _levels(folder) for path in level)
+    for path in paths:
+        if path.name.lower().endswith(SUFFIX):
+            continue
+        try:
+            found[_inside(path, folder)] = content = load(path, min(max_bytes, MAX_BYTES))
+        except Unreadable:
+            remarks.append(f"{_inside(path, folder)[:MAX_NAME]!r} was left out: it cannot be read.")
+            continue
+        max_bytes -= len(content)
+    return found, remarks
 
 
 def load(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
@@ -156,7 +190,7 @@ def _choose(notebooks: Sequence[Path], wanted: str, folder: Path) -> tuple[Path,
     if chosen is None and len(notebooks) == 1:
         (chosen,) = notebooks
     if chosen is None:
-        alike = [path for path in notebooks if _plain(path.name) == _plain(wanted)]
+        alike = [path for path in notebooks if _is_like(path.name, wanted)]
         if len(alike) != 1:
             names = _some(notebooks, folder)
             raise Unreadable(
@@ -184,24 +218,35 @@ def _inside(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix()
 
 
-def _plain(name: str) -> str:
-    """Return a notebook's name in lower case, without suffix and additions such as "(1)".
+def _variants(name: str) -> list[str]:
+    """Return a notebook's name in lower case without its suffix, then without additions as "(1)".
 
     Examples
     --------
-    >>> {_plain(name) for name in ("Masking (1).ipynb", "masking-Copy1 (2).ipynb")}
-    {'masking'}
+    >>> _variants("Problem2 (1).ipynb")
+    ['problem2-(1)', 'problem2', 'problem']
     """
     plain = unicodedata.normalize("NFC", name).lower()
     for suffix in (*ODD_SUFFIXES, SUFFIX):
         plain = plain.removesuffix(suffix)
-    while (shorter := _ADDED.sub("", plain)) != plain:
-        plain = shorter
-    return re.sub(r"[\s_-]+", "-", plain)
+    variants = [plain]
+    while (shorter := _ADDED.sub("", variants[-1])) != variants[-1]:
+        variants.append(shorter)
+    return [re.sub(r"[\s_-]+", "-", variant) for variant in variants]
+
+
+def _is_like(name: str, wanted: str) -> bool:
+    return _variants(wanted)[0] in _variants(name)
+
+
+def _is_a_sibling(path: Path, notebook: str, siblings: Collection[str]) -> bool:
+    """Say whether a file is another notebook of the assignment rather than this one."""
+    names = {_variants(name)[0]: name for name in (*siblings, notebook)}
+    return next((names[v] for v in _variants(path.name) if v in names), notebook) != notebook
 
 
 def _is_odd(name: str, assignment: str) -> bool:
-    return name.lower().endswith(ODD_SUFFIXES) and _plain(name) == _plain(assignment)
+    return name.lower().endswith(ODD_SUFFIXES) and _is_like(name, assignment)
 
 
 def _nothing_found(folder: Path, wanted: str) -> str:

@@ -145,10 +145,10 @@ def _parse(text: str, remarks: list[str]) -> Mapping[str, Any]:
                 seen.add(name)
         return found
 
-    # Of all numbers only heading levels are used. A number may have millions of digits, so long
-    # ones are not parsed.
+    # Of all numbers only heading levels and points are used. A number may have millions of digits,
+    # so long ones are not parsed.
     decoder = json.JSONDecoder(
-        object_pairs_hook=without_doubles, parse_int=_short_number, parse_float=lambda _: 0.0
+        object_pairs_hook=without_doubles, parse_int=_short_number, parse_float=_short_float
     )
     begin = len(text) - len(text.lstrip(" \t\r\n"))
     try:
@@ -193,6 +193,10 @@ def _check_number_of_values(text: str) -> None:
 
 def _short_number(digits: str) -> int:
     return int(digits) if len(digits) < 10 else 0
+
+
+def _short_float(digits: str) -> float:
+    return float(digits) if len(digits) < 30 else 0.0
 
 
 def _broken(text: str, error: json.JSONDecodeError) -> str:

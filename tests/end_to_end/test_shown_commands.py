@@ -23,6 +23,7 @@ from pathlib import Path
 import pytest
 
 from grader.releasing.answer_files import write_class
+from tests.end_to_end.nbgrader_courses import COURSES
 from tests.end_to_end.shown_commands import (
     Shown,
     copy_of_course,
@@ -83,6 +84,13 @@ def hand_in(*students: str) -> Callable[[Path], None]:
         )
 
     return step
+
+
+def write_quickstart(course: Path) -> None:
+    """Write nbgrader's quickstart course beside the copy."""
+    folder = course.parent / "c101"
+    folder.mkdir()
+    COURSES["quickstart"].write(folder)
 
 
 def write_roster(course: Path) -> None:
@@ -280,6 +288,12 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/dask scheduler": CLUSTER,
     ".venv/bin/dask worker tcp://HOST:8786 --nworkers 4 --nthreads 1": CLUSTER,
     ".venv/bin/python -m grader grade dot-products --scheduler tcp://HOST:8786": CLUSTER,
+    ".venv/bin/python -m grader course ../c101 ps1 --placement": Run(
+        first=write_quickstart, says="inside the sandbox(?s:.*)sum_of_squares_uses_squares"
+    ),
+    ".venv/bin/python -m grader course ../c101 ps1": Tested(
+        "tests/end_to_end/test_other_courses.py::test_scores_are_those_of_nbgrader_itself"
+    ),
     "make test": TEST,
     "apt-get install bubblewrap": Untested("It changes the machine."),
 }

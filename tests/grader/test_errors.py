@@ -18,6 +18,7 @@ INTERNAL = {
     "SessionDied",  # by the code that runs a submission's session
     "TookTooMuch",  # by the judge
     "Uncountable",  # by the watchdog
+    "Stopped",  # by the judge of plain test cells
     "TooDeep",  # by the page of feedback
     "LeftOut",  # by the unpacking of archives
 }
@@ -47,8 +48,11 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "LateRuleFailed",
             "NothingGraded",
             "PointsDiffer",
+            "WritesTests",
+            "NoSource",
+            "NoCourse",
         ),
-        *("NothingSubmitted", "BundleFailed", "WorkInTheWay"),
+        *("NothingSubmitted", "BundleFailed", "WorkInTheWay", "ModelAnswersFail"),
     }
 
 

@@ -132,7 +132,7 @@ GROUND_UP = {
     },
     "grader.nbgrader_hooks": {
         *("grader.judging", "grader.sandbox", "grader.sandbox.inside", "grader.submission"),
-        *("grader.course", "grader.files", "grader.printable", "grader.times"),
+        *("grader.course", "grader.files", "grader.printable", "grader.times", "grader.errors"),
     },
     "grader.gradebook": {
         *("grader.judging", "grader.course", "grader.errors", "grader.printable"),
@@ -153,9 +153,10 @@ GROUND_UP = {
         *("grader.course", "grader.files", "grader.errors", "grader.printable", "attn_lib.course"),
         "grader.times",
     },
-    "grader.releasing": {"grader.course", "grader.errors"},
+    "grader.releasing": {"grader.course", "grader.errors", "attn_lib.course"},
     "grader.command_line": {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
+        "grader.nbgrader_hooks",
         *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
         *("grader.printable", "grader.times"),
     },

@@ -13,8 +13,8 @@ It needs only NumPy. The notebook file is never changed. Its code is executed as
 all your rights, so check only notebooks that you trust.
 
 The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is not an
-exercise notebook or its hidden tests are not found. Ctrl+C ends a cell that does not end by itself;
-the others are still checked.
+exercise notebook, its hidden tests are not found, or this copy of attn_lib has no answers. Ctrl+C
+ends a cell that does not end by itself; the others are still checked.
 """
 
 from __future__ import annotations
@@ -28,10 +28,16 @@ from attn_lib.course.checks.terminal import say
 from attn_lib.course.notebooks.cells import NotANotebook, read
 from attn_lib.course.notebooks.execution import Outcome, execute, grade
 from attn_lib.course.notebooks.sources import NoSource, find_source
+from attn_lib.course.personal.handed_out import are_handed_out
 
 NO_SECRET = (
     "Graded with the hidden tests of {source}. Whoever has that file can read them, and the model "
     "answers with them: these points are for your own learning."
+)
+
+NO_ANSWERS = (
+    "--grade: this copy of attn_lib has no answers to compare with; whoever teaches left them out "
+    "of it. Without --grade, the tests that you can see are run."
 )
 
 
@@ -52,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="with --grade: the instructor's notebook (default: the one in solutions/)",
     )
     options = parser.parse_args(arguments)
+    if options.grade and are_handed_out():
+        print(NO_ANSWERS, file=sys.stderr)
+        return 2
     path = options.notebook
     try:
         cells = read(path, needs_tests=not options.grade)

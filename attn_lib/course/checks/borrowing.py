@@ -1,4 +1,4 @@
-"""Which answers of attn_lib a learner's function uses, found in its code without calling it."""
+"""Which functions a learner's function uses: answers of attn_lib, and others of the notebook."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from typing import Any
 GIVEN = "attn_lib.course.given"
 #: The packages of attn_lib whose functions a learner may call. All others contain answers.
 HELPER_PACKAGES = (
-    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.figures"),
+    *("attn_lib.course.checks", "attn_lib.course.personal", "attn_lib.course.stored"),
+    "attn_lib.figures",
     GIVEN,
 )
 
@@ -56,6 +57,41 @@ def answer_used_by(function: Callable[..., Any]) -> str:
     >>> answer_used_by(eval("lambda softmax: softmax", names))
     ''
     """
+    for each in _reached(function):
+        for code in _codes(each.__code__):
+            for name in code.co_names:
+                found = _answer_in(_named(each, name), code.co_names)
+                if found:
+                    return found
+    return ""
+
+
+def functions_used_by(function: Callable[..., Any]) -> list[str]:
+    r"""Return the names of the functions of a notebook that a function of it uses.
+
+    They are found in its code and in theirs, without calling it. Its own name is not among them.
+
+    Parameters
+    ----------
+    function : callable
+
+    Examples
+    --------
+    >>> names = {}
+    >>> exec("def half(x): return x / 2\ndef quarter(x): return half(half(x))", names)
+    >>> functions_used_by(names["quarter"]), functions_used_by(names["half"])
+    (['half'], [])
+    """
+    names = getattr(function, "__globals__", {})
+    return [
+        each.__name__
+        for each in _reached(function)
+        if each is not function and names.get(each.__name__) is each
+    ]
+
+
+def _reached(function: Callable[..., Any]) -> Iterator[FunctionType]:
+    """Yield a function and those that its code names, directly or through others."""
     seen: set[int] = set()
     waiting: list[object] = [function]
     while waiting:
@@ -63,14 +99,12 @@ def answer_used_by(function: Callable[..., Any]) -> str:
         if not isinstance(each, FunctionType) or id(each) in seen:
             continue
         seen.add(id(each))
-        for code in _codes(each.__code__):
-            for name in code.co_names:
-                value = each.__globals__.get(name, sys.modules.get(name))
-                found = _answer_in(value, code.co_names)
-                if found:
-                    return found
-                waiting.append(value)
-    return ""
+        yield each
+        waiting += [_named(each, name) for code in _codes(each.__code__) for name in code.co_names]
+
+
+def _named(function: FunctionType, name: str) -> object:
+    return function.__globals__.get(name, sys.modules.get(name))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

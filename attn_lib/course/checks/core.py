@@ -40,7 +40,8 @@ from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.terminal import say
 from attn_lib.course.checks.typed import After
 from attn_lib.course.personal import misreadings
-from attn_lib.course.personal.core import checked_id
+from attn_lib.course.personal.handed_out import check_known
+from attn_lib.course.personal.ids import checked_id
 from attn_lib.course.targets import TARGETS
 
 #: How many standard errors an estimate may be off: right work fails once in two million.
@@ -102,7 +103,9 @@ class Checks:
             )
         else:
             try:
-                return checked_id(self._ledger.names["learner_id"])
+                learner_id = checked_id(self._ledger.names["learner_id"])
+                check_known(learner_id)
+                return learner_id
             except (TypeError, ValueError) as error:
                 problem = str(error).removeprefix("learner_id: ")
         self._obstacle = Finding("learner_id", problem)

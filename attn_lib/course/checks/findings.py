@@ -30,6 +30,7 @@ class Finding:
     without_expected: str = ""  #: the message without the right value, if a learner typed one
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
     remark: str = ""  #: why the check passed although the answer is not the right one
+    first: str = ""  #: what else the answer builds on that has to be mended before it
 
     @property
     def passed(self) -> bool:
@@ -118,10 +119,7 @@ def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
         shown = _shown(findings)
         for finding in shown:
             what, *cause = shortened(finding.message).splitlines()
-            if finding.mistake:
-                cause.append(_cause(finding.mistake))
-            elif finding.hint:
-                cause += shortened(finding.hint).splitlines()
+            cause += _causes(finding)
             lines.append(wrapped(f"  - {finding.name}{finding.given}: {what}"))
             for line in cause:
                 if line not in causes_told:
@@ -155,9 +153,13 @@ def _different(findings: Sequence[Finding]) -> list[Finding]:
     return list(told.values())
 
 
-def _cause(id: str) -> str:
-    mistake = next(mistake for mistake in catalogue() if mistake.id == id)
-    return f"Likely cause: {mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+def _causes(finding: Finding) -> list[str]:
+    first = [finding.first] if finding.first else []
+    if not finding.mistake:
+        return [*shortened(finding.hint).splitlines(), *first]
+    mistake = next(mistake for mistake in catalogue() if mistake.id == finding.mistake)
+    cause = f"Likely cause: {mistake.sentence} ({mistake.id}; see the book, {mistake.section})"
+    return [cause, *first]
 
 
 def wrapped(line: str) -> str:

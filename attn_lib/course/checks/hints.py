@@ -14,10 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.course.checks.comparison import as_numbers
-from attn_lib.course.checks.libraries import missing_library
+from attn_lib.course.notebooks.libraries import missing_library
 
 #: How closely a hint has to fit, in multiples of the largest number.
 MAX_RELATIVE = 1e-2
+
+#: What a number is multiplied by in another unit.
+_UNITS = (1e3, 1e6, 1e9, 1024.0, 1024.0**2)
+
+#: Factors beyond this are no factors: one of the two numbers is all but 0.
+MIN_RATIO = 1e-12
+
+#: Factors nearer to 1 are no factors but something that was added.
+MIN_FACTOR = 1.2
+
+#: Largest factor that is told of one or two numbers.
+MAX_FACTOR = 64
 
 #: Roundings to more decimals cannot be told from the answer's own precision.
 MAX_DECIMALS = 6
@@ -86,7 +98,12 @@ def error_hint(error: BaseException, line: str, args: Sequence[Any]) -> str:
 
 
 def result_hint(
-    got: object, expected: NDArray[Any], tolerance: tuple[float, float], arose: str = ""
+    got: object,
+    expected: NDArray[Any],
+    tolerance: tuple[float, float],
+    arose: str = "",
+    *,
+    is_value: bool = False,
 ) -> str:
     """Return how a wrong answer can come from the right one; "" if nothing fits all numbers.
 
@@ -100,6 +117,8 @@ def result_hint(
         Relative and absolute.
     arose : str
         The line in which the first NaN or infinity arose; "" if there is none.
+    is_value : bool
+        Whether it is a value, whose right number may still be asked for. Then no factor is told.
 
     Examples
     --------
@@ -124,10 +143,12 @@ def result_hint(
     if array.dtype == np.float16:
         array = array.astype(np.float64)
     expected = expected.astype(np.float64)  # the square of one in float16 may overflow
-    for other, sentence in _made_from(expected, array):
-        absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
-        if array.shape == other.shape and np.allclose(array, other, rtol=relative, atol=absolute):
-            return sentence
+    with np.errstate(all="ignore"):  # numbers at the end of the range, times a factor
+        for other, sentence in _made_from(expected, array, is_value):
+            absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
+            same_shape = array.shape == other.shape
+            if same_shape and np.allclose(array, other, rtol=relative, atol=absolute):
+                return sentence
     return _rounding_hint(array, expected) if array.shape == expected.shape else ""
 
 
@@ -174,7 +195,9 @@ def form_hint(got: object, shape: tuple[int, ...]) -> str:
     )
 
 
-def _made_from(expected: NDArray[Any], array: NDArray[Any]) -> Iterator[tuple[NDArray[Any], str]]:
+def _made_from(
+    expected: NDArray[Any], array: NDArray[Any], is_value: bool
+) -> Iterator[tuple[NDArray[Any], str]]:
     """Yield what a slip makes of the right answer, with the sentence that says so."""
     what = "number" if array.size == 1 else "result"
     if expected.ndim > 1:
@@ -197,6 +220,54 @@ def _made_from(expected: NDArray[Any], array: NDArray[Any]) -> Iterator[tuple[ND
         )
         yield np.sqrt(expected), f"{root} The root of a variance is a standard deviation."
         yield np.square(expected), f"{square} The square of a standard deviation is a variance."
+    if not expected.any():
+        return
+    yield -expected, f"This is the right {what} with the opposite sign."
+    yield 100 * expected, f"This is the right {what} in percent; shares of 1 are asked for."
+    if not _are_small_counts(expected):
+        for unit in _UNITS:
+            for other in (unit * expected, expected / unit):
+                yield other, f"This is the right {what} in another unit."
+        if not is_value:
+            yield from _times_a_factor(expected, array)
+    if array.size > 2 and not is_value:
+        yield (
+            _in_the_order_of(array, expected),
+            "These are the right numbers in other places: in another order, or along another axis.",
+        )
+
+
+def _are_small_counts(numbers: NDArray[Any]) -> bool:
+    """Say whether they are whole numbers, such as ids, of which many are multiples of others."""
+    return bool((numbers == np.rint(numbers)).all() and np.abs(numbers).max() < 100)
+
+
+def _times_a_factor(
+    expected: NDArray[Any], array: NDArray[Any]
+) -> Iterator[tuple[NDArray[Any], str]]:
+    """Yield the right result times the factor that its largest number is off by."""
+    largest = np.abs(expected).argmax()
+    factor = float(array.flat[largest] / expected.flat[largest])
+    if not MIN_RATIO < abs(factor) < 1 / MIN_RATIO:
+        return
+    size = max(abs(factor), 1 / abs(factor))
+    is_whole = abs(size - round(size)) < 1e-6
+    if size < MIN_FACTOR or (array.size < 3 and not (is_whole and size <= MAX_FACTOR)):
+        return
+    told = f"1/{round(size)}" if is_whole and abs(factor) < 1 else f"{abs(factor):.4g}"
+    told = f"-{told}" if factor < 0 else told
+    each = "The number" if array.size == 1 else "Each number"
+    yield (
+        factor * expected,
+        f"{each} is {told} times the right one. Is a factor missing, or one too many?",
+    )
+
+
+def _in_the_order_of(array: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]:
+    """Return the numbers with the smallest where the array has its smallest, and so on."""
+    moved = np.empty(numbers.size)
+    moved[array.ravel().argsort(kind="stable")] = np.sort(numbers, axis=None)
+    return moved.reshape(numbers.shape)
 
 
 def _rounding_hint(array: NDArray[Any], expected: NDArray[Any]) -> str:

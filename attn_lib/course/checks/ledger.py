@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,16 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attn_lib.course.checks import earlier
 from attn_lib.course.checks.comparison import difference, result_of, tolerance_for
 from attn_lib.course.checks.diagnosis import EXACT, Diagnosis, Question, half_a_digit
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
 from attn_lib.course.checks.hints import result_hint
-from attn_lib.course.checks.libraries import WHAT_IS_THERE, library_used_by
 from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.typed import After, OwnSteps, is_rounded_too_far, the_reading
+from attn_lib.course.notebooks.libraries import WHAT_IS_THERE, library_used_by
+from attn_lib.course.notebooks.patience import patient
 from attn_lib.course.targets import TARGETS
 
 
@@ -55,6 +58,7 @@ class Ledger:
         self._diagnoses: dict[tuple[str, str], Diagnosis] = {}  # by name and target
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
+        self._called: dict[str, str] = {}  # functions that were called, and what they use
 
     def find(self, name: str) -> tuple[Any, bool]:
         """Return the answer called `name` and True; if there is none, record that."""
@@ -111,8 +115,13 @@ class Ledger:
             return None
         if library := library_used_by(function):
             self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
-        with self._surroundings.hidden_from(function):
+        at_home = not isinstance(function, StandIn)
+        with (
+            patient(name) if at_home else contextlib.nullcontext(),
+            self._surroundings.hidden_from(function),
+        ):
             observation = observe(function, args, own_work=own_work)
+        self._called[name] = observation.uses
         if not observation.problem:
             return observation
         given = shapes_of(args) if observation.on_these_arguments else ""
@@ -167,7 +176,7 @@ class Ledger:
             return self._record_typed(name, got, question, target, about.after, problem)
         hint = without = ""
         if problem:
-            hint = result_hint(got, expected, tolerance, about.arose)
+            hint = result_hint(got, expected, tolerance, about.arose, is_value=about.is_value)
             if about.is_value:
                 without = difference(got, expected, tolerance, tells_expected=False)
         self.note(name, problem, given=about.given, hint=hint, without_expected=without)
@@ -194,7 +203,7 @@ class Ledger:
         self.steps.note_numbers(name, got, question, target, source)
         expected, tolerance = question.expected, question.tolerance
         without = difference(got, expected, tolerance, tells_expected=False)
-        hint, remark = result_hint(got, expected, tolerance), ""
+        hint, remark = result_hint(got, expected, tolerance, is_value=True), ""
         readings: dict[str, NDArray[Any]] = {}
         rounded = is_rounded_too_far(got, expected, tolerance)
         if source and source.counts:
@@ -244,5 +253,34 @@ class Ledger:
     def as_text(self, grading: bool = False) -> str:
         """Return the text that shows the findings in all parts; see `findings.as_text`."""
         self.name_causes()
+        self._name_what_comes_first()
         tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
         return "\n".join([as_text(self.parts, grading), *map(wrapped, self._libraries)])
+
+    def _name_what_comes_first(self) -> None:
+        """Note which functions failed, and add to findings about those that build on them."""
+        for name in self._called:
+            failed = (
+                part.title
+                for part in self.parts
+                for finding in part.findings
+                if not finding.passed and _is_about(finding, name)
+            )
+            earlier.note(name, self.names[name], next(failed, ""))
+        for part in self.parts:
+            for place, finding in enumerate(part.findings):
+                if not finding.passed:
+                    part.findings[place] = replace(finding, first=self._comes_first(finding))
+
+    def _comes_first(self, finding: Finding) -> str:
+        for name, uses in self._called.items():
+            for used in uses.split() if _is_about(finding, name) else ():
+                if failed := earlier.failed_part(used, self.names.get(used)):
+                    return (
+                        f"It uses your {used}, which is not right yet ({failed}): mend that first."
+                    )
+        return ""
+
+
+def _is_about(finding: Finding, name: str) -> bool:
+    return finding.name.partition(",")[0] == name

@@ -15,7 +15,7 @@ import traceback
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeGuard
@@ -23,7 +23,12 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.checks.borrowing import GIVEN, answer_used_by, holds_answers
+from attn_lib.course.checks.borrowing import (
+    GIVEN,
+    answer_used_by,
+    functions_used_by,
+    holds_answers,
+)
 from attn_lib.course.checks.comparison import shape_text
 from attn_lib.course.checks.drawings import as_drawing
 from attn_lib.course.checks.hints import error_hint
@@ -39,6 +44,7 @@ class Observation:
     on_these_arguments: bool = False  #: whether the problem may depend on the arguments
     stopped: bool = False  #: whether the user interrupted the call
     arose: str = ""  #: the line in which the first NaN or infinity of the call arose
+    uses: str = ""  #: the other functions of the notebook that it uses, separated by blanks
 
 
 class StandIn(Remote, ABC):
@@ -79,6 +85,11 @@ def observe(
     """
     if isinstance(function, StandIn):
         return function.call(args, own_work=own_work)
+    observation = _observe(function, args, own_work)
+    return replace(observation, uses=" ".join(functions_used_by(function)))
+
+
+def _observe(function: Callable[..., Any], args: Sequence[Any], own_work: bool) -> Observation:
     if not own_work and (named := answer_used_by(function)):
         return Observation(problem=_borrowed(named))
     given, arose = copy.deepcopy(args), _Arose()

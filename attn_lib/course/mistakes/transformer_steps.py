@@ -175,6 +175,18 @@ def _bias_before_gain(x, gain, bias):
 
 
 @mistake(
+    "gain-and-bias-before-the-norm",
+    "layer_norm",
+    "It applies gain and bias first, and the norm undoes them in part; they come after it.",
+    "from-text-to-next-word#in-general",
+)
+def _gain_and_bias_before_the_norm(x, gain, bias):
+    x = x * gain + bias
+    centred = x - x.mean(axis=-1, keepdims=True)
+    return centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)
+
+
+@mistake(
     "norm-without-epsilon",
     "layer_norm",
     "It adds nothing to the variance, so a vector of equal entries is divided by 0.",

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from attn_lib.course.checks import earlier
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished, listening
 from attn_lib.course.checks.findings import ChecksFailed
-from attn_lib.course.checks.libraries import WHAT_IS_THERE, imported_libraries
 from attn_lib.course.checks.observation import has_statements
 from attn_lib.course.notebooks.cells import (
     Cell,
@@ -31,7 +31,9 @@ from attn_lib.course.notebooks.cells import (
     visible,
     without_hidden_tests,
 )
+from attn_lib.course.notebooks.libraries import WHAT_IS_THERE, imported_libraries
 from attn_lib.course.notebooks.magics import without_magics
+from attn_lib.course.notebooks.patience import patient
 
 
 @dataclass
@@ -77,7 +79,7 @@ def execute(cells: list[Cell], folder: Path) -> Outcome:
     """
     execution = _Execution()
     copies = {id for id, count in Counter(cell.id for cell in cells).items() if count > 1}
-    with _as_in_jupyter(folder):
+    with _as_in_jupyter(folder), earlier.notebook():
         for cell in cells:
             execution.begin(cell)
             if cell.id in copies:
@@ -134,7 +136,7 @@ def grade(cells: list[Cell], source: list[Cell], folder: Path) -> Outcome:
     places = {cell.id: place for place, cell in enumerate(source)}
     last = {cell.id: number for number, cell in enumerate(cells)}
     missing = [cell for cell in assigned.values() if cell.id not in last]
-    with _as_in_jupyter(folder):
+    with _as_in_jupyter(folder), earlier.notebook():
         for number, cell in enumerate(cells):
             while missing and places[missing[0].id] < places.get(cell.id, -1):
                 execution.assigned(missing.pop(0))
@@ -214,7 +216,12 @@ class _Execution:
         if self._answers is not None:
             names = {name: names[name] for name in self._answers if name in names}
         try:
-            with contextlib.redirect_stdout(out), listening(listen), self._grading():
+            with (
+                patient(cell.id, to=sys.stderr),
+                contextlib.redirect_stdout(out),
+                listening(listen),
+                self._grading(),
+            ):
                 exec(_compiled(cell, cell.source), {"__name__": "__main__", **names})
         except ChecksFailed as failed:
             out.write(str(failed))
@@ -233,6 +240,7 @@ class _Execution:
     def _execute(self, cell: Cell, source: str) -> None:
         try:
             with (
+                patient(cell.id, to=sys.stderr),
                 contextlib.redirect_stdout(io.StringIO()),
                 contextlib.redirect_stderr(io.StringIO()),
             ):

@@ -4,8 +4,9 @@ When an exercise is graded, its tests draw the numbers again from the id that th
 in. Each assignment has a module that draws the numbers for its tasks; `core` has what they share.
 """
 
-from attn_lib.course.personal.core import checked_id, first_suitable, mistakes_show, personal_rng
+from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
 from attn_lib.course.personal.dot_products import sizes, two_keys, weights_to_read
+from attn_lib.course.personal.ids import checked_id
 
 __all__ = [
     "checked_id",

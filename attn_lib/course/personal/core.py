@@ -1,73 +1,67 @@
-"""The learner id, and random draws that depend only on it and on the task."""
+"""Random draws that depend only on the learner id and on the task."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import hmac
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
 from attn_lib.course.mistakes import appearances
 from attn_lib.course.mistakes.core import Function
+from attn_lib.course.personal.ids import checked_id
 from attn_lib.course.targets import TARGETS
 
 #: Minimum difference between the right and a wrong answer to a task done by hand. Such tasks ask
 #: for three decimals; this is ten times the last one.
 HAND_MARGIN = 0.01
 
-#: Longest accepted id. A longer text is not an id, and would be slow to process.
-MAX_ID_LENGTH = 200
-
 #: Draws before `first_suitable` gives up; suitable numbers are found long before.
 MAX_DRAWS = 10_000
 
 Numbers = TypeVar("Numbers")
 
+#: The secret that numbers depend on beside the id; see `salted`.
+_salt = ""
 
-def checked_id(learner_id: str) -> str:
-    """Return the id in its normal form, from which the numbers are drawn.
+
+@contextlib.contextmanager
+def salted(salt: str) -> Iterator[None]:
+    """Let numbers depend on a secret too, within this context.
+
+    Who does not know it cannot compute the numbers of an id. This holds for the whole process.
 
     Parameters
     ----------
-    learner_id : str
-        The learner's id. Case and surrounding space do not matter.
-
-    Raises
-    ------
-    TypeError
-        If it is not a string.
-    ValueError
-        If it has neither a letter nor a digit, because it is empty or still the placeholder;
-        if it is longer than `MAX_ID_LENGTH`, or contains half of a surrogate pair.
+    salt : str
+        The secret. If it is empty, numbers depend on id and task alone.
 
     Examples
     --------
-    >>> checked_id(" Ada ")
-    'ada'
+    >>> with salted("a secret"):
+    ...     drawn = personal_rng("ada", "two-keys").integers(10**9)
+    >>> bool(drawn == personal_rng("ada", "two-keys").integers(10**9))
+    False
     """
-    if not isinstance(learner_id, str):
-        raise TypeError(f"learner_id: expected a string, got {learner_id!r}; put it in quotes.")
-    if len(learner_id) > MAX_ID_LENGTH:
-        raise ValueError(
-            f"learner_id: expected your id, got {len(learner_id)} characters; fill it in."
-        )
-    learner_id = learner_id.strip().casefold()
-    if any("\ud800" <= character <= "\udfff" for character in learner_id):
-        raise ValueError(
-            f"learner_id: expected your id, got {learner_id!r} with half a character; type it anew."
-        )
-    if not any(character.isalnum() for character in learner_id):
-        raise ValueError(
-            f"learner_id: expected your id, got {learner_id!r} without a letter or digit; "
-            "fill it in."
-        )
-    return learner_id
+    global _salt
+    before, _salt = _salt, salt
+    try:
+        yield
+    finally:
+        _salt = before
+
+
+def is_salted() -> bool:
+    """Return whether numbers depend on a secret now; see `salted`."""
+    return bool(_salt)
 
 
 def personal_rng(learner_id: str, task: str) -> np.random.Generator:
-    """Return a random generator that depends only on the learner and the task.
+    """Return a random generator that depends only on the learner, the task and the salt.
 
     Parameters
     ----------
@@ -83,7 +77,11 @@ def personal_rng(learner_id: str, task: str) -> np.random.Generator:
     >>> bool((a == b).all())
     True
     """
-    digest = hashlib.sha256(f"{task}\n{checked_id(learner_id)}".encode()).digest()
+    drawn_for = f"{task}\n{checked_id(learner_id)}".encode()
+    if _salt:
+        digest = hmac.digest(_salt.encode(), drawn_for, "sha256")
+    else:
+        digest = hashlib.sha256(drawn_for).digest()
     return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from attn_lib.additive import additive_attention
 from attn_lib.attention import scaled_dot_product_attention
 from attn_lib.complexity import additive_cost, crossover, dot_product_cost, layer_flops
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 
 
 def score_flops(n_q: int, n_k: int, d_k: int) -> int:

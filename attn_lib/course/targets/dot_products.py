@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from attn_lib.course.targets.arrays import Array
+
 Shape = tuple[int, ...]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 from attn_lib.course.targets.inputs import maps_with_induction_head, text_with_repeats
 from attn_lib.model import encode
 

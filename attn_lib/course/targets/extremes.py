@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 
 #: Larger than any other score, and still finite in float32.
 HUGE = 1e30

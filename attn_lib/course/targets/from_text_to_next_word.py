@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib import multihead
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 from attn_lib.masks import causal_mask
 from attn_lib.model import decode, encode, generate, trained_model
 from attn_lib.model.layers import layer_norm

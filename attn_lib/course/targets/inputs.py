@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 from attn_lib.model import encode, generate, recall_sentence, trained_model
 
 #: Share of its weight that the induction head puts where its role says, in every row.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 from attn_lib.masks import (
     allowed_from_blocked,
     causal_mask,

@@ -6,7 +6,8 @@ import numpy as np
 
 from attn_lib import multihead
 from attn_lib.backward import attention_backward
-from attn_lib.course.targets.dot_products import Array, scaled_scores
+from attn_lib.course.targets.arrays import Array
+from attn_lib.course.targets.dot_products import scaled_scores
 from attn_lib.softmax import softmax
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import DTypeLike
 
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 from attn_lib.softmax import softmax
 
 

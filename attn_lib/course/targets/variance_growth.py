@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from attn_lib.course.targets.dot_products import Array
+from attn_lib.course.targets.arrays import Array
 
 
 def score_variance(d_k: int, var_q: float = 1.0, var_k: float = 1.0) -> float:

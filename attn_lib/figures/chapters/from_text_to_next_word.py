@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from attn_lib.figures import style
-from attn_lib.figures.drawing import box, decimal_text, flow
+from attn_lib.figures.drawing import box, decimal_text, flow, frame_patch
 from attn_lib.figures.grids import hatch, write_in_cell
 from attn_lib.figures.style import bare, course_style, new_figure
 from attn_lib.model import (
@@ -194,8 +194,9 @@ def word_weights(
     sentence: str,
     parts: Parts = RIGHT,
     roles: Mapping[str, str] = NO_ROLES,
+    word: int | None = None,
 ) -> tuple[Figure, str]:
-    """Draw where one head looks from each word of a sentence.
+    """Draw where one head looks from each word of a sentence, or from one word of it.
 
     Parameters
     ----------
@@ -208,16 +209,19 @@ def word_weights(
         What the model attends with.
     roles : mapping of str to str
         What to call heads beside their number, as in ``{"layer 2, head 1": "induction"}``.
+    word : int, optional
+        The word to look from, counted from 1: its row is framed. By default all words.
 
     Returns
     -------
     (Figure, str)
-        Grey is hidden by the mask. The text names, for each word, the word it looks at most.
+        Grey is hidden by the mask. The text names, for each word that is looked from, the word it
+        looks at most.
 
     Raises
     ------
     ValueError
-        If there is no such head, or a word is not in the vocabulary.
+        If there is no such head or word, or a word is not in the vocabulary.
 
     Examples
     --------
@@ -225,6 +229,9 @@ def word_weights(
     >>> _, text = word_weights(trained_model(), (2, 1), "ada tea bob juice ada")
     >>> text.split(", ")[-1]
     'ada → tea 0.99.'
+    >>> _, text = word_weights(trained_model(), (1, 1), "ada tea bob juice ada", word=2)
+    >>> text.split(": ")[1]
+    'tea → ada 0.97.'
     """
     layer, number = head
     if not (1 <= layer <= model.config.n_layers and 1 <= number <= model.config.n_heads):
@@ -233,9 +240,11 @@ def word_weights(
             f"to {model.config.n_heads}, got {layer} and {number}."
         )
     words = sentence.split()
+    n = len(words)
+    if word is not None and not 1 <= word <= n:
+        raise ValueError(f"word_weights: expected a word from 1 to {n}, got {word}.")
     trace = forward(model, encode(words), parts=parts)
     weights = trace[f"layer{layer}.weights"][number - 1]  # (n, n)
-    n = len(words)
     allowed = parts.causal_mask(n, n)
     with course_style():
         figure = new_figure(height=1.25 + 0.33 * n)
@@ -247,14 +256,17 @@ def word_weights(
         for i, j in np.argwhere(weights >= 0.1):
             colour = "white" if weights[i, j] > 0.55 else style.INK
             write_in_cell(axes, i, j, decimal_text(weights[i, j]), colour)
+        if word is not None:
+            axes.add_patch(frame_patch((-0.5, word - 1.5), n, 1))
         axes.set_ylabel("looks from")
         axes.set_xlabel("looks at")
         name = f"layer {layer}, head {number}"
         role = f" ({roles[name]})" if name in roles else ""
         axes.set_title(name + role, loc="left")
     most = (
-        f"{word} → {words[row.argmax()]} {decimal_text(row.max())}"
-        for word, row in zip(words, weights, strict=True)
+        f"{words[i]} → {words[row.argmax()]} {decimal_text(row.max())}"
+        for i, row in enumerate(weights)
+        if word in (None, i + 1)
     )
     return figure, f"Layer {layer}, head {number}{role}: {', '.join(most)}."
 

@@ -29,7 +29,9 @@ live.modelFigure("array-by-array", (root, start) => {
   const labels = svg("g", { "aria-hidden": "true" });
   const drawing = svg("svg", { class: "array-drawing" }, labels, picture);
   const title = el("p", { class: "array-title" });
-  const sentence = el("p", { class: "live-sentence" });
+  const said = Object.values(start.meanings).toSorted((a, b) => b.length - a.length)[0];
+  const sentence = live.sentence(
+    `layer1.weights: ${said}. The ring is at head 1, “lemonade”, “lemonade”: 0.00.`);
   let panels, width, gap; // of all panels: columns of one, and columns between two
   let room = 640; // pixels across
 
@@ -94,6 +96,8 @@ live.modelFigure("array-by-array", (root, start) => {
       ...words.map((word, i) => text(LEFT - 8, TOP + (i + 0.5) * ROW + 5, word, { "text-anchor": "end" })),
       ...panels.flatMap((_, p) => {
         const [left] = placeOf([0, p * width]);
+        const middle = text((left + placeOf([0, p * width + width - 1])[0]) / 2, height + 16,
+          names[at] === "logits" ? "id" : "entry", { "text-anchor": "middle" });
         const heading = panels.length > 1 ? [text(left - unit() / 2, TOP - 7, `head ${p + 1}`)] : [];
         const under = byKey(names[at])
           ? words.slice(0, unit() < READABLE ? 0 : width).map((word, j) => {
@@ -102,7 +106,7 @@ live.modelFigure("array-by-array", (root, start) => {
               "text-anchor": "end" });
           })
           : ends(p).map((c, e) => text(placeOf([0, c])[0], height + 16, c - p * width + first,
-            { "text-anchor": e ? "end" : "start" }));
+            { "text-anchor": e ? "end" : "start" })).concat(middle);
         return [...heading, ...under];
       }));
     cell.show(placeOf([row, column]));

@@ -2,9 +2,11 @@
 "use strict";
 
 live.figure("change-the-future", (root, start) => {
-  const { el, number } = live;
+  const { el, change, write, number } = live;
   const N_HIDDEN = 5;
   const MOVED = 1e-6;
+  const LOCKED = "The mask above is known. Choose a hidden one to answer.";
+  const KNOWN = "This mask is known. Choose a hidden mask, and then say which it is.";
   const KINDS = ["key and value", "value alone", "key alone"];
   const attentions = start.attentions.map(
     ([name, mask, way]) => ({ name, mask, way: attn.MASKING[way] }));
@@ -48,7 +50,9 @@ live.figure("change-the-future", (root, start) => {
   }
 
   function check() {
-    if (state.guess === null) {
+    if (state.which === 0) {
+      state.said = KNOWN;
+    } else if (state.guess === null) {
       state.said = "Choose an answer first.";
     } else if (state.guess === current()) {
       state.found.add(state.which);
@@ -82,7 +86,11 @@ live.figure("change-the-future", (root, start) => {
     live.tableHead("change", ...pokes),
     el("tbody", {}, ...positions.map((i) => el("tr", {},
       el("th", { scope: "row" }, `output ${i + 1}`), ...cells[i]))));
-  const sentence = el("p", { class: "future-sentence" });
+  const longest = (texts) => texts.toSorted((a, b) => b.length - a.length)[0];
+  const sentence = live.sentence(longest([
+    `Right, hidden mask 5 is: ${longest(attentions.map(({ name }) => name))}. Found: 5 of 5.`,
+    "No. With that mask, changing position 6 would not move output 6; here it moves.",
+    "No. But all that you have seen here fits: change more positions, or the value alone."]));
   const checkButton = live.button("Check", check);
 
   const which = live.choice({
@@ -97,9 +105,10 @@ live.figure("change-the-future", (root, start) => {
   });
   const answers = live.choice({
     legend: "Which mask is it?", value: null, options: attentions.map(({ name }, n) => [n, name]),
-    input: (value) => { state.guess = value; },
+    input: (value) => { state.guess = value; show(); },
   });
-  answers.append(checkButton);
+  const locked = el("p", { class: "live-hint live-reserve", "data-longest": LOCKED });
+  answers.querySelector("legend").after(locked);
 
   function turn(changes) {
     Object.assign(state, changes, { said: "", last: null });
@@ -111,19 +120,22 @@ live.figure("change-the-future", (root, start) => {
     positions.forEach((i) => positions.forEach((j) => {
       const distance = seen[j]?.[i];
       const cell = cells[i][j];
-      cell.textContent = distance === undefined ? "?" : number(distance);
+      write(cell, distance === undefined ? "?" : number(distance));
       cell.classList.toggle("future-moved", distance > MOVED);
       cell.classList.toggle("future-last", j === state.last);
       // Any move is visible; from 2 on a cell is full.
       const share = distance > MOVED ? 25 + 75 * Math.min(1, distance / 2) : 0;
       cell.style.setProperty("--share", `${share}%`);
     }));
-    answers.disabled = state.which === 0;
+    const known = state.which === 0;
+    answers.disabled = known;
+    write(locked, known ? LOCKED : "Answer when only one fits what you saw.");
+    change(checkButton, { "aria-disabled": known || state.guess === null });
     live.check(answers, state.guess);
     which.querySelectorAll("label").forEach((label, n) => {
       label.classList.toggle("future-found", state.found.has(n));
     });
-    sentence.textContent = state.said || (state.which === 0 ? "This mask is known. Change a position."
+    sentence.textContent = state.said || (known ? "This mask is known. Change a position."
       : `Change positions of hidden mask ${state.which} until you know it.`);
     if (state.said) say(state.said);
   }
@@ -139,6 +151,7 @@ live.figure("change-the-future", (root, start) => {
   root.append(
     el("p", { class: "live-hint" }, "The six buttons in the table change one position each. "
       + "Five masks are hidden: which outputs move tells you what they are."),
-    which, kind, table, sentence, answers, live.button("Other hidden masks", () => begin(state.round + 1)));
+    which, kind, table, sentence, answers, el("div", { class: "future-buttons" }, checkButton,
+      live.button("Other hidden masks", () => begin(state.round + 1))));
   begin(0);
 });

@@ -6,7 +6,7 @@ const live = (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const SETTLED = 600; // milliseconds without a change, before the state is announced
   const STEPS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-  const folder = new URL(".", document.currentScript.src);
+  const { src } = document.currentScript;
   const scripts = new Map();
   let ids = 0;
 
@@ -27,19 +27,32 @@ const live = (() => {
   const svg = (tag, attributes = {}, ...children) =>
     fill(document.createElementNS(SVG, tag), attributes, children);
 
+  // What stays as it was is not written again, since a browser would lay it out anew.
   function change(element, attributes) {
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (element.getAttribute(name) !== `${value}`) element.setAttribute(name, value);
+    }
   }
+
+  function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  // A paragraph with room for the longest text that it will get, so that nothing below it moves.
+  const sentence = (longest, attributes = {}) =>
+    el("p", { ...attributes, class: `live-sentence ${attributes.class ?? ""}`, "data-longest": longest });
 
   const newId = (name) => `live-${name}-${++ids}`;
 
   // A minus sign as long as a plus, and never −0.
-  function number(value, digits = 2) {
+  function number(value, digits = 2, { powersFrom = 1e5 } = {}) {
     if (Number.isNaN(value)) return "NaN";
     if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-    const text = Math.abs(value) >= 1e5 ? value.toExponential(1) : value.toFixed(digits);
+    const text = Math.abs(value) >= powersFrom ? value.toExponential(1) : value.toFixed(digits);
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   }
+
+  const grouped = (whole) => `${whole}`.replace(/\B(?=(\d{3})+$)/g, "\u202f"); // 12 345
 
   // A measured number with its standard error, both to the first digit of the error, like Estimate.
   function measured(value, error) {
@@ -95,27 +108,65 @@ const live = (() => {
     return { element: group, show };
   }
 
-  // A square plane with circles of whole lengths up to `limit`; `unit`: pixels for a length of 1.
-  function plane(limit, unit) {
-    const half = limit * unit + 20;
-    return svg("svg", { viewBox: `${-half} ${-half} ${2 * half} ${2 * half}`, class: "live-plane" },
-      ...Array.from({ length: limit }, (_, i) => svg("circle", { class: "live-axes", r: (i + 1) * unit })),
-      svg("path", { class: "live-axes", d: `M${-half} 0H${half}M0 ${-half}V${half}` }));
-  }
-
-  // An arrow in a plane, with a letter beside its tip, which is a handle. `show` draws it anew.
+  // An arrow of a plane, with a letter beside its tip, which is a handle. `show` draws it anew and
+  // returns where its tip is.
   function arrow({ label, letter, colour, unit, at, move, text }) {
-    const line = svg("line", { "stroke-width": 3, style: `stroke: ${colour}` });
+    const line = svg("line", { "stroke-width": 3, style: `stroke: ${colour}`, x1: 0, y1: 0 });
     const mark = svg("text", { "text-anchor": "middle", "aria-hidden": "true" }, letter);
     const tip = handle({ label, at, move, text, colour, toPoint: ([x, y]) => [x / unit, -y / unit] });
     function show() {
       const [x, y] = [at()[0] * unit, -at()[1] * unit];
-      const length = Math.hypot(x, y) || 1;
-      change(line, { x1: 0, y1: 0, x2: x, y2: y });
-      change(mark, { x: x * (1 + 18 / length), y: y * (1 + 18 / length) + 5 });
+      change(line, { x2: x, y2: y });
       tip.show([x, y]);
+      return [x, y];
     }
     return { line, mark, handle: tip.element, show };
+  }
+
+  // How far a point is from the line between the origin and a tip.
+  function fromLine([x, y], [tipX, tipY]) {
+    const square = tipX ** 2 + tipY ** 2;
+    const along = square ? Math.max(0, Math.min(1, (x * tipX + y * tipY) / square)) : 0;
+    return Math.hypot(x - along * tipX, y - along * tipY);
+  }
+
+  // Where to write the letters of arrows: beyond each tip, or else around it, where they cover no
+  // other letter and no tip, are within `half` of the middle, and cross no arrow if possible.
+  function letterPlaces(tips, half) {
+    const [TURNS, DISTANCES] = [[0, 45, -45, 90, -90, 135, -135, 180], [18, 32]]; // degrees, pixels
+    const [WIDE, HIGH, GRIP, STROKE] = [13, 15, 15, 9]; // pixels that a letter needs
+    const taken = [];
+    for (const [x, y] of tips) {
+      const places = DISTANCES.flatMap((distance) => TURNS.map((turn) => {
+        const direction = Math.atan2(y, x) + (turn * Math.PI) / 180;
+        return [x + distance * Math.cos(direction), y + distance * Math.sin(direction)];
+      }));
+      const costs = places.map((place, i) => {
+        const covered = taken.filter(([otherX, otherY]) =>
+          Math.abs(otherX - place[0]) < WIDE && Math.abs(otherY - place[1]) < HIGH).length
+          + tips.filter((tip) => Math.hypot(tip[0] - place[0], tip[1] - place[1]) < GRIP).length
+          + (Math.max(...place.map(Math.abs)) > half ? 1 : 0);
+        return 100 * covered + 5 * tips.filter((tip) => fromLine(place, tip) < STROKE).length + i / 2;
+      });
+      taken.push(places[costs.indexOf(Math.min(...costs))]);
+    }
+    return taken;
+  }
+
+  // A square plane with arrows, on circles of whole lengths up to `limit`; `unit`: pixels for a
+  // length of 1; `below`: what else is drawn, under the arrows.
+  function plane({ limit, unit, arrows, below = [] }) {
+    const half = limit * unit + 20;
+    const element = svg("svg", { viewBox: `${-half} ${-half} ${2 * half} ${2 * half}`, class: "live-plane" },
+      ...Array.from({ length: limit }, (_, i) => svg("circle", { class: "live-axes", r: (i + 1) * unit })),
+      svg("path", { class: "live-axes", d: `M${-half} 0H${half}M0 ${-half}V${half}` }), ...below,
+      ...arrows.map(({ line }) => line), ...arrows.map(({ mark }) => mark),
+      ...arrows.map(({ handle: tip }) => tip));
+    function show() {
+      const tips = arrows.map((one) => one.show());
+      letterPlaces(tips, half - 6).forEach(([x, y], i) => change(arrows[i].mark, { x, y: y + 5 }));
+    }
+    return { element, show };
   }
 
   function numberField({ label, value, input, step = "any", min = null, max = null }) {
@@ -161,7 +212,7 @@ const live = (() => {
     show();
     return {
       element: el("div", { class: "live-slider" }, el("label", { for: id }, label), range, output),
-      set(now) { range.value = now; show(); },
+      set(now, most = max) { range.max = most; range.value = now; show(); },
     };
   }
 
@@ -208,7 +259,7 @@ const live = (() => {
     if (!scripts.has(name)) {
       scripts.set(name, new Promise((done, failed) => {
         document.head.append(el("script", {
-          src: new URL(name, folder), onload: done,
+          src: new URL(name, src), onload: done,
           onerror: () => failed(new Error(`${name} could not be loaded`)),
         }));
       }));
@@ -252,7 +303,7 @@ const live = (() => {
   }
 
   return {
-    el, svg, change, newId, number, measured, handle, plane, arrow, numberField, slider, choice, check,
-    button, toggle, tableHead, listed, announcer, load, figure, modelFigure,
+    el, svg, change, write, sentence, newId, number, grouped, measured, handle, plane, arrow, numberField,
+    slider, choice, check, button, toggle, tableHead, listed, announcer, load, figure, modelFigure,
   };
 })();

@@ -2,7 +2,7 @@
 "use strict";
 
 live.figure("layer-costs", (root, start) => {
-  const { el, svg, change, number } = live;
+  const { el, svg, change, write, number, grouped } = live;
   const OWN = "sizes of your own";
   const [SHORTEST, LONGEST] = [4, 20]; // powers of 2
   const WIDTHS = [64, 128, 256, 512, 768, 1024, 2048, 4096, 8192, 12288, 16384];
@@ -23,10 +23,9 @@ live.figure("layer-costs", (root, start) => {
     : attn.layerFlops(n, state.dModel, state.heads));
   const short = (value) => `${Number(value < 1000 ? value.toPrecision(3) : value.toFixed(0))}`;
   const raised = (power) => [...`${power}`].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
-  const whole = (value) => `${value}`.replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
   function scientific(value) {
-    if (value < 1e6) return whole(value);
+    if (value < 1e6) return grouped(value);
     const [digits, power] = value.toExponential(2).split("e+");
     return `${digits}\u202f·\u202f10${raised(power)}`;
   }
@@ -37,7 +36,7 @@ live.figure("layer-costs", (root, start) => {
   }
 
   // The chart: both axes logarithmic, n to the right, operations of all layers upwards.
-  const [left, right, top, bottom] = [34, 310, 10, 210];
+  const [left, right, top, bottom] = [42, 310, 10, 210];
   const x = (n) => left + ((right - left) * (Math.log2(n) - SHORTEST)) / (LONGEST - SHORTEST);
   let span = [0, 1]; // powers of 10
   const y = (count) => bottom - ((bottom - top) * (Math.log10(count) - span[0])) / (span[1] - span[0]);
@@ -72,9 +71,11 @@ live.figure("layer-costs", (root, start) => {
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row" }, "sum"), totalCell, el("td", {}, "100 %"))));
   const stores = ["weights, one layer", "weights, all layers", "cache, all layers"].map(
     (name) => ({ name, cell: el("td") }));
-  const memory = el("table", {}, live.tableHead("memory", "size"), el("tbody", {}, ...stores.map(({ name, cell }) =>
-    el("tr", {}, el("th", { scope: "row" }, name), cell))));
-  const sentence = el("p", { class: "cost-sentence" });
+  const memory = el("table", {}, live.tableHead("memory", "size"), el("tbody", {},
+    ...stores.map(({ name, cell }) => el("tr", {}, el("th", { scope: "row" }, name), cell))));
+  const sentence = live.sentence("At n = 1 048 576, scores and mix are 00.0 % of the operations. They "
+    + "overtake the projections at n = 16 384, and projections and feed-forward part together at n = 49 152.",
+  { class: "cost-sentence" });
 
   const divisors = () => HEADS.filter((heads) => state.dModel % heads === 0);
   const sharing = () => HEADS.filter((heads) => state.heads % heads === 0);
@@ -85,11 +86,7 @@ live.figure("layer-costs", (root, start) => {
     const made = live.slider({ label, min: 0, max: Math.max(1, list().length - 1), step: 1, value: 0,
       text: (at) => (list().length ? text(list()[Math.min(at, list().length - 1)]) : ""),
       input: (at) => { state[key] = list()[at]; own(); } });
-    const range = made.element.querySelector("input");
-    return { element: made.element, show: () => {
-      range.max = list().length - 1;
-      made.set(list().indexOf(state[key]));
-    } };
+    return { element: made.element, show: () => made.set(list().indexOf(state[key]), list().length - 1) };
   }
 
   function own() {
@@ -113,7 +110,7 @@ live.figure("layer-costs", (root, start) => {
   const modelChoice = live.choice({ legend: "Model", value: start.model,
     options: [...models.map(({ name }) => [name, name]), [OWN, OWN]], input: (name) => choose(name) });
   const tokens = live.slider({ label: "Tokens n", min: SHORTEST, max: LONGEST, step: 1, value: SHORTEST,
-    text: (power) => whole(2 ** power), input: (power) => { state.power = power; show(); } });
+    text: (power) => grouped(2 ** power), input: (power) => { state.power = power; show(); } });
   const layers = live.slider({ label: "Layers", min: 1, max: 128, step: 1, value: 1, text: (n) => `${n}`,
     input: (n) => { state.layers = n; own(); } });
   const sliders = [
@@ -148,7 +145,7 @@ live.figure("layer-costs", (root, start) => {
       change(dot, { cx: x(at), cy: y(layer(at).attention) });
       change(line, { x1: x(at), x2: x(at), y1: y(layer(at).attention) });
       change(text, { x: x(at) + (text.getAttribute("text-anchor") === "end" ? -4 : 4) });
-      text.textContent = whole(at);
+      text.textContent = grouped(at);
       return at;
     });
   }
@@ -159,11 +156,11 @@ live.figure("layer-costs", (root, start) => {
     const total = PARTS.reduce((sum, [key]) => sum + parts[key], 0);
     rows.forEach(({ key, count, share }) => {
       const percent = (100 * parts[key]) / total;
-      count.textContent = scientific(state.layers * parts[key]);
-      share.textContent = `${number(percent, percent < 10 ? 2 : 1)} %`;
+      write(count, scientific(state.layers * parts[key]));
+      write(share, `${number(percent, percent < 10 ? 2 : 1)} %`);
       share.style.setProperty("--share", `${percent}%`);
     });
-    totalCell.textContent = scientific(state.layers * total);
+    write(totalCell, scientific(state.layers * total));
     const weights = attn.weightsBytes(state.heads, state.step ? 1 : n, n, state.bytes);
     const cache = attn.cacheBytes(n, (state.kvHeads * state.dModel) / state.heads, state.bytes);
     [weights, state.layers * weights, state.layers * cache].forEach((size, i) => {
@@ -171,9 +168,9 @@ live.figure("layer-costs", (root, start) => {
     });
     const [first, second] = draw(n);
     const share = (100 * parts.attention) / total;
-    sentence.textContent = `At n = ${whole(n)}, scores and mix are ${number(share, 1)} % of the operations. `
-      + `They overtake the projections at n = ${whole(first)}, `
-      + `and projections and feed-forward part together at n = ${whole(second)}.`;
+    sentence.textContent = `At n = ${grouped(n)}, scores and mix are ${number(share, 1)} % of the operations. `
+      + `They overtake the projections at n = ${grouped(first)}, `
+      + `and projections and feed-forward part together at n = ${grouped(second)}.`;
     live.check(modelChoice, state.model);
     tokens.set(state.power);
     layers.set(state.layers);
@@ -192,8 +189,9 @@ live.figure("layer-costs", (root, start) => {
   root.append(modelChoice,
     el("div", { class: "cost-sliders" }, tokens.element, layers.element,
       ...sliders.map(({ element }) => element)),
-    stepChoice, bytesChoice,
-    el("div", { class: "live-columns" }, chart, el("div", {}, operations, memory)), sentence,
+    stepChoice,
+    el("div", { class: "live-columns" }, el("div", {}, chart, sentence),
+      el("div", {}, operations, bytesChoice, memory)),
     live.button("Start again", reset));
   reset();
 });

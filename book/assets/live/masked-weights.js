@@ -2,7 +2,7 @@
 "use strict";
 
 live.figure("masked-weights", (root, start) => {
-  const { el, change, number } = live;
+  const { el, change, write, number } = live;
   const [nRows, nK] = [start.scores.length, start.scores[0].length];
   const [rows, columns] = [nRows, nK].map((n) => Array.from({ length: n }, (_, i) => i));
   const WEIGHT = 5e-4; // smaller weights are shown as 0
@@ -52,6 +52,7 @@ live.figure("masked-weights", (root, start) => {
   const cells = rows.map((i) => columns.map((j) => {
     const button = el("button", {
       type: "button", class: "mask-cell", tabindex: i + j === 0 ? 0 : -1,
+      "aria-label": `Query ${i + 1} may attend to key ${j + 1}`,
       onclick: () => { if (!painted) paint(i, j, !mask[i][j]); },
       onpointerdown: () => { stroke = { i, j, to: !mask[i][j] }; painted = false; },
       onfocus: () => { focused = [i, j]; rove(); },
@@ -106,14 +107,17 @@ live.figure("masked-weights", (root, start) => {
   const found = el("table", { class: "mask-table" }, el("caption", {}, "Weights"), heads(["sum"]),
     el("tbody", {}, ...rows.map((i) => el("tr", {}, query(i),
       ...cells[i].map(({ weight }) => weight), sums[i]))));
-  const blank = el("div", { class: "mask-blank" });
   // A click follows where the stroke ends in the cell where it began.
   const lift = () => { stroke = null; setTimeout(() => { painted = false; }); };
   addEventListener("pointerup", lift);
   addEventListener("pointercancel", lift);
 
-  const verdicts = ["future", "hidden", "denominator", "rows"].map(() => {
-    const [mark, text] = [el("span", { class: "mask-mark", "aria-hidden": "true" }), el("span")];
+  // The longest text of each, but of the last what is usual: it can name every row.
+  const verdicts = ["Leaks: query 6 gives its future 0.000.", "Hidden keys get 0.000 of row 6.",
+    "Hidden scores change the weights.", "Rows 1, 2: sums of 0.000 to 0.000. Row 3: all zeros.",
+  ].map((longest) => {
+    const mark = el("span", { class: "mask-mark", "aria-hidden": "true" });
+    const text = el("span", { class: "live-reserve", "data-longest": longest });
     return { mark, text, element: el("li", {}, mark, text) };
   });
 
@@ -162,13 +166,12 @@ live.figure("masked-weights", (root, start) => {
     ].filter(Boolean).join(" ");
     return [
       future.share < WEIGHT ? [true, "No query gives weight to its future."]
-        : [false, "Leaks from the future: "
-          + `query ${future.i + 1} gives later keys ${number(future.share, 3)}.`],
+        : [false, `Leaks: query ${future.i + 1} gives its future ${number(future.share, 3)}.`],
       nan.length ? [false, "Hidden keys get NaN."]
         : hidden.share < WEIGHT ? [true, "Hidden keys get no weight."]
           : [false, `Hidden keys get ${number(hidden.share, 3)} of row ${hidden.i + 1}.`],
-      matters ? [false, "Other hidden scores would give other weights."]
-        : [true, "Hidden scores make no difference."],
+      matters ? [false, "Hidden scores change the weights."]
+        : [true, "Hidden scores change nothing."],
       [rowsRight, rowText],
     ];
   }
@@ -177,28 +180,30 @@ live.figure("masked-weights", (root, start) => {
     const scores = start.scores.slice(0, state.n_q).map((row) => row.map((s) => s + state.shift));
     const trace = compute(scores);
     const way = attn.MASKING[state.way] ?? {};
+    for (const row of [...given.tBodies[0].rows, ...found.tBodies[0].rows]) {
+      const away = !shown(row.sectionRowIndex);
+      row.classList.toggle("mask-away", away);
+      row.inert = away;
+    }
     rows.forEach((i) => columns.forEach((j) => {
-      const { button, weight, place } = cells[i][j];
-      place.parentNode.classList.toggle("mask-away", !shown(i));
-      weight.parentNode.classList.toggle("mask-away", !shown(i));
+      const { button, weight } = cells[i][j];
       if (!shown(i)) return;
       const [allowed, w] = [mask[i][j], trace[i].weights[j]];
-      change(button, { "aria-pressed": allowed, "aria-label": `Query ${i + 1} may attend to key ${j + 1}` });
-      button.textContent = givenText(trace[i].given[j], allowed ? {} : way);
+      change(button, { "aria-pressed": allowed });
+      write(button, givenText(trace[i].given[j], allowed ? {} : way));
       button.classList.toggle("mask-own", nRows > 1 && j === i + offset());
-      weight.textContent = number(w);
+      write(weight, number(w));
       weight.style.setProperty("--share", `${100 * (Number.isNaN(w) ? 0 : w)}%`);
       weight.classList.toggle("mask-hidden", !allowed);
       weight.classList.toggle("mask-leak", !allowed && !(w < WEIGHT));
     }));
-    trace.forEach(({ weights }, i) => { sums[i].textContent = number(sum(weights)); });
+    trace.forEach(({ weights }, i) => { write(sums[i], number(sum(weights))); });
     const judged = judge(trace, scores);
     judged.forEach(([good, text], n) => {
-      verdicts[n].mark.textContent = good ? "✓" : "✗";
+      write(verdicts[n].mark, good ? "✓" : "✗");
       verdicts[n].element.classList.toggle("mask-wrong", !good);
-      verdicts[n].text.textContent = text;
+      write(verdicts[n].text, text);
     });
-    blank.style.setProperty("--missing", nRows - state.n_q);
     say(judged.slice(nRows > 1 ? 0 : 1).map(([, text]) => text).join(" "));
   }
 
@@ -236,8 +241,8 @@ live.figure("masked-weights", (root, start) => {
     const beside = (text, field) =>
       el("span", {}, el("span", { "aria-hidden": "true" }, text), field.element);
     applied.push(way, choose("dtype", "Computed in", types, true), {
-      element: el("div", { class: "mask-numbers" }, beside("Number of yours", own),
-        beside("Added to all scores", shift)),
+      element: el("div", { class: "mask-numbers" }, beside("Your number", own),
+        beside("Added to all", shift)),
       reset: () => { own.show(-5); shift.show(0); },
     });
   }
@@ -253,9 +258,9 @@ live.figure("masked-weights", (root, start) => {
   root.append(
     el("p", { class: "live-hint" }, "Click or paint scores to hide and show them. "
       + "With the keyboard: arrow keys and Space; Shift and an arrow key paint."),
-    el("div", { class: nRows > 1 && applied.length ? "live-columns" : "" }, group(controls), group(applied)),
-    el("div", { class: "live-columns mask-grids" }, given, found),
+    group(controls), el("div", { class: "live-columns mask-grids" }, given, found),
     el("ul", { class: "mask-verdicts" }, ...verdicts.slice(nRows > 1 ? 0 : 1).map(({ element }) => element)),
-    live.button("Start again", reset), blank);
+    ...(applied.length ? [group(applied)] : []),
+    live.button("Start again", reset));
   reset();
 });

@@ -48,11 +48,6 @@ const attn = (() => {
   const jacobianNorm = (weights) => // Frobenius norm
     Math.sqrt(jacobian(weights).flat().reduce((sum, entry) => sum + entry * entry, 0));
 
-  function softmaxBackward(weights, gradWeights) { // (n,), (n,) -> (n,)
-    const mean = dot(weights, gradWeights);
-    return weights.map((w, i) => w * (gradWeights[i] - mean));
-  }
-
   function entropy(weights) { // in bits
     return weights.reduce((sum, w) => sum - (w > 0 ? w * Math.log2(w) : 0), 0);
   }
@@ -177,13 +172,8 @@ const attn = (() => {
     }
   }
 
-  function streamingAttention(q, k, v, { block = 1, ...options } = {}) {
-    return scoreRows(q, k, options).masked.map((row) => {
-      const { total, mixture } = [...streamRow(row, v, block)].at(-1)
-        ?? { total: 0, mixture: mix([], v) };
-      return mixture.map((entry) => (total === 0 ? 0 : entry / total));
-    });
-  }
+  // The output of the keys read so far, from one step of streamRow.
+  const streamOutput = ({ total, mixture }) => mixture.map((entry) => (total === 0 ? 0 : entry / total));
 
   // Operations of one layer's parts: attn_lib.complexity.layer_flops.
   function layerFlops(n, dModel, heads = 1, nCached = 0) {
@@ -214,10 +204,10 @@ const attn = (() => {
   }
 
   return {
-    dot, columns, sum, softmax, jacobian, jacobianNorm, softmaxBackward, entropy,
+    dot, columns, sum, softmax, jacobian, jacobianNorm, entropy,
     ASSUMED, scoreMoments, drawScore, drawRelatedScore, estimates,
     MASKING, maskRow, windowMask, causalMask, paddingMask, combineMasks,
-    scoreRows, mix, attention, STREAMING, streamRow, streamingAttention,
+    scoreRows, mix, attention, STREAMING, streamRow, streamOutput,
     layerFlops, weightsBytes, cacheBytes, crossover,
   };
 })();

@@ -1,9 +1,9 @@
 // The trained model beside itself with a change: the next word, and answers to held-out questions.
 "use strict";
 
-const modelCompare = ({ start, say, changed }) => {
-  const { el, number } = live;
-  const { WORDS, encode } = modelView;
+const modelCompare = ({ start, say, changed, longest, likely }) => {
+  const { el, write, number } = live;
+  const { LONGEST, WORDS, encode } = modelView;
   let ids, right; // of the sentence: its words, and the right model's logits after the last
 
   // A question is the words before an answer, and the answer.
@@ -18,35 +18,59 @@ const modelCompare = ({ start, say, changed }) => {
     return { skill, id: all[place], says, row: el("tr", {},
       el("th", { scope: "row", title: words.join(" ") }, shown), el("td", {}, expected), says) };
   }));
+  const whenIdle = window.requestIdleCallback ?? setTimeout;
   const next = modelView.nextWords(6, ["right", "now"]);
-  const sentence = el("p", { class: "live-sentence" });
+  const counted = (drinks, verbs) => `Of the held-out questions, ${drinks} on drinks and ${verbs} on verbs `
+    + "are answered right.";
+  const sentence = live.sentence(`${longest}: the next word is “${LONGEST}”, 0.00. `
+    + counted("10 of 10", "10 of 10"));
   const table = el("table", { class: "compare-questions" },
     live.tableHead("text so far", "next is", "model says"),
     el("tbody", {}, ...questions.map(({ row }) => row)));
 
-  // `options` are those of model.logits; `what` says what was changed.
-  function show({ options, what } = changed()) {
+  // What each question is answered under a change; it does not depend on the reader's sentence.
+  const answered = new Map();
+  function answers({ options, key }) {
+    if (!answered.has(key)) {
+      const rows = tests.flatMap(({ ids: all, places }) => {
+        const found = model.logits(trainedModel, all, options);
+        return places.map((place) => found[place - 1]);
+      });
+      answered.set(key, questions.map(({ skill, id }, i) => ({
+        isRight: model.isRight(trainedModel, rows[i], id, skill),
+        answer: model.answer(trainedModel, rows[i], skill),
+      })));
+    }
+    return answered.get(key);
+  }
+
+  // While nothing happens: what is asked of each of the likely changes, one at a time.
+  function answerAhead() {
+    const next = likely.shift();
+    if (!next) return;
+    answers(next);
+    whenIdle(answerAhead);
+  }
+
+  // `changed` returns options of model.logits, what is said of them, and a key for them, as do `likely`.
+  function show() {
+    const { options, what, key } = changed();
     const now = model.logits(trainedModel, ids, options).at(-1);
     next.show(`After “${ids.slice(-2).map((id) => WORDS[id]).join(" ")}”`, [right, now]);
-    const rows = tests.flatMap(({ ids: all, places }) => {
-      const read = model.logits(trainedModel, all, options);
-      return places.map((place) => read[place - 1]);
-    });
-    const counts = { recall: 0, agreement: 0 };
-    const asked = { recall: 0, agreement: 0 };
-    questions.forEach(({ skill, id, says, row }, i) => {
-      const isRight = model.isRight(trainedModel, rows[i], id, skill);
-      const answer = model.answer(trainedModel, rows[i], skill);
-      says.textContent = `${isRight ? "✓" : "✗"} ${answer === null ? "NaN" : WORDS[answer]}`;
+    const found = answers({ options, key });
+    questions.forEach(({ says, row }, i) => {
+      const { isRight, answer } = found[i];
+      write(says, `${isRight ? "✓" : "✗"} ${answer === null ? "NaN" : WORDS[answer]}`);
       row.dataset.right = isRight;
-      counts[skill] += isRight ? 1 : 0;
-      asked[skill] += 1;
     });
+    const share = (wanted) => {
+      const asked = found.filter((_, i) => questions[i].skill === wanted);
+      return `${asked.filter(({ isRight }) => isRight).length} of ${asked.length}`;
+    };
     const best = model.answer(trainedModel, now, "recall");
     const said = best === null ? "every logit is NaN"
       : `the next word is “${WORDS[best]}”, ${number(attn.softmax(now)[best])}`;
-    sentence.textContent = `${what}: ${said}. Of the held-out questions, ${counts.recall} of ${asked.recall} `
-      + `on drinks and ${counts.agreement} of ${asked.agreement} on verbs are answered right.`;
+    write(sentence, `${what}: ${said}. ${counted(share("recall"), share("agreement"))}`);
     say(sentence.textContent);
   }
 
@@ -58,8 +82,11 @@ const modelCompare = ({ start, say, changed }) => {
 
   const field = modelView.sentenceField({ sentence: start.sentence, examples: start.examples, say,
     input: read });
-  const element = el("div", {}, field, el("div", { class: "live-columns" },
+  const element = el("div", { class: "compare" }, field, el("div", { class: "live-columns" },
     el("div", {}, next.element, sentence),
     el("div", {}, el("p", { class: "compare-caption" }, "Questions that never came up in training"), table)));
-  return { element, show, begin: () => read(start.sentence.split(" ")) };
+  return { element, show, begin: () => {
+    read(start.sentence.split(" "));
+    whenIdle(answerAhead);
+  } };
 };

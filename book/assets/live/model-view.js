@@ -3,7 +3,7 @@
 "use strict";
 
 const modelView = (() => {
-  const { el, svg, change, number } = live;
+  const { el, svg, change, write, number } = live;
   const { words: WORDS, kinds: KINDS, config: CONFIG } = trainedModel;
   const ROW = 26; // pixels, as in live.css
   const ARCS = 44; // width of the arcs in pixels
@@ -90,84 +90,109 @@ const modelView = (() => {
   // A table with a row for each word: hovering, tapping or the arrow keys choose one.
   // `columns` are the heads of further columns, `choose` gets the index of a word.
   function wordTable({ legend, columns, choose }) {
-    const head = el("tr");
+    const head = el("tr", {}, el("td", { class: "model-drawn" }), el("th", { scope: "col" }, "word"));
     const body = el("tbody");
     const foot = el("tfoot");
     const element = el("div", { role: "radiogroup", "aria-label": legend },
       el("table", { class: "model-words" }, el("thead", {}, head), body, foot));
-    let drawing, radios;
+    const drawing = svg("svg", { class: "model-arcs" });
+    const drawn = el("td", { class: "model-drawn", "aria-hidden": "true" }, drawing);
+    const name = live.newId("word");
+    const heads = [];
+    const rows = []; // heads and rows are kept for the next sentence
+    let shown = 0; // rows
 
     // Browsers also report a pointer at rest when something moves under it.
     function point(event, i) {
-      if (event.pointerType !== "mouse" || !(event.movementX || event.movementY) || radios[i].checked) return;
-      radios[i].checked = true;
+      const { radio } = rows[i];
+      if (event.pointerType !== "mouse" || !(event.movementX || event.movementY) || radio.checked) return;
+      radio.checked = true;
       choose(i);
+    }
+
+    function makeRow(i) {
+      const radio = el("input", { type: "radio", name, value: i, onchange: () => choose(i) });
+      const word = el("span");
+      const label = el("label", { onpointermove: (event) => point(event, i) }, radio, word);
+      const row = el("tr", {}, i === 0 ? drawn : null, el("th", { scope: "row" }, label));
+      return { radio, word, cells: [], row };
+    }
+
+    // Makes `elements` as many as wanted, the last children of `parent`.
+    function resize(elements, wanted, parent, make) {
+      while (elements.length < wanted) {
+        elements.push(make());
+        parent.append(elements.at(-1));
+      }
+      for (const element of elements.splice(wanted)) element.remove();
     }
 
     // Returns the cells of each row.
     function set(words, titles = columns) {
-      const name = live.newId("word");
-      drawing = svg("svg", { viewBox: `0 0 ${ARCS} ${ROW * words.length}`, class: "model-arcs" });
-      head.replaceChildren(el("td", { class: "model-drawn" }), el("th", { scope: "col" }, "word"),
-        ...titles.map((title) => el("th", { scope: "col" }, title)));
-      radios = words.map((word, i) => el("input", { type: "radio", name, value: i,
-        "aria-label": `word ${i + 1}, ${word}`, onchange: () => choose(i) }));
-      const cells = words.map(() => titles.map(() => el("td")));
-      body.replaceChildren(...words.map((word, i) => el("tr", {},
-        i === 0 ? el("td", { rowspan: words.length, class: "model-drawn", "aria-hidden": "true" }, drawing)
-          : null,
-        el("th", { scope: "row" },
-          el("label", { onpointermove: (event) => point(event, i) }, radios[i], word)), ...cells[i])));
-      return cells;
+      change(drawing, { viewBox: `0 0 ${ARCS} ${ROW * words.length}` });
+      change(drawn, { rowspan: words.length });
+      resize(heads, titles.length, head, () => el("th", { scope: "col" }));
+      titles.forEach((title, j) => write(heads[j], title));
+      words.forEach((word, i) => {
+        rows[i] ??= makeRow(i);
+        write(rows[i].word, word);
+        change(rows[i].radio, { "aria-label": `word ${i + 1}, ${word}` });
+        resize(rows[i].cells, titles.length, rows[i].row, () => el("td"));
+      });
+      const used = rows.slice(0, words.length);
+      if (shown !== words.length) body.replaceChildren(...used.map(({ row }) => row));
+      shown = words.length;
+      return used.map(({ cells }) => cells);
     }
     // `arcs` are [from, to, weight].
     function show(chosen, arcs) {
-      radios[chosen].checked = true;
+      rows[chosen].radio.checked = true;
       drawing.replaceChildren(...arcs.filter(([, , weight]) => weight >= VISIBLE).map((one) => arc(...one)));
     }
     return { element, foot, set, show };
   }
 
-  // Radio buttons for the heads, each with a small picture of its weights.
-  function headChoice({ roles, value, input }) {
-    const SIDE = 60;
+  // Radio buttons for heads, each with a small picture of its weights.
+  function headChoice({ heads, roles, value, input }) {
+    const COLOUR = [40, 130, 210]; // as opaque as the weight
     const name = live.newId("head");
-    const pictures = HEADS.map(() => svg("svg", { class: "model-thumbnail", "aria-hidden": "true" }));
+    const canvases = heads.map(() => el("canvas"));
+    const marks = heads.map(() => el("i", { class: "model-mark" }));
+    const pictures = heads.map((_, h) =>
+      el("span", { class: "model-thumbnail", "aria-hidden": "true" }, canvases[h], marks[h]));
     const element = el("fieldset", { class: "live-choice model-heads" }, el("legend", {}, "Head"),
-      ...HEADS.map((head, i) => el("label", {},
+      ...heads.map((head, i) => el("label", {},
         el("input", { type: "radio", name, value: i, checked: String(head) === String(value),
           onchange: () => input(head) }),
         pictures[i],
         el("span", {}, ...(roles[headName(head)] ? [el("strong", {}, roles[headName(head)]), el("br")] : []),
           headName(head)))));
-    const marks = pictures.map(() => svg("rect", { class: "model-mark", width: SIDE }));
+    // One pixel for each weight; the browser enlarges them.
     function set(trace) {
-      HEADS.forEach((head, i) => {
+      heads.forEach((head, h) => {
         const weights = weightsOf(trace, head);
-        const side = SIDE / weights.length;
-        change(pictures[i], { viewBox: `0 0 ${SIDE} ${SIDE}` });
-        change(marks[i], { height: side });
-        pictures[i].replaceChildren(...weights.flatMap((row, y) => row.flatMap((weight, x) =>
-          (weight < VISIBLE ? [] : [svg("rect", { x: x * side, y: y * side, width: side, height: side,
-            class: "model-cell", "fill-opacity": weight })]))), marks[i]);
+        const pixels = new ImageData(weights.length, weights.length);
+        weights.flat().forEach((weight, i) => pixels.data.set([...COLOUR, 255 * weight], 4 * i));
+        canvases[h].width = canvases[h].height = weights.length;
+        canvases[h].getContext("2d").putImageData(pixels, 0, 0);
       });
     }
     // Frames a row of each picture, or a column.
     function mark(i, n, column = false) {
-      const place = (i * SIDE) / n;
-      for (const one of marks) {
-        change(one, { x: column ? place : 0, y: column ? 0 : place,
-          width: column ? SIDE / n : SIDE, height: column ? SIDE : SIDE / n });
-      }
+      const [before, after] = [(100 * i) / n, 100 - (100 * (i + 1)) / n];
+      const inset = column ? `0 ${after}% 0 ${before}%` : `${before}% 0 ${after}%`;
+      for (const one of marks) one.style.inset = inset;
     }
     return { element, set, mark };
   }
 
-  const share = (cell, weight, text = number(weight)) => {
-    cell.textContent = text;
+  function share(cell, weight, text = number(weight)) {
+    write(cell, text);
+    const percent = `${100 * weight}%`;
+    if (cell.style.getPropertyValue("--share") === percent) return;
     cell.classList.add("model-share");
-    cell.style.setProperty("--share", `${100 * weight}%`);
-  };
+    cell.style.setProperty("--share", percent);
+  }
 
   // A table of the likeliest next words; `columns` name the models that are compared.
   function nextWords(rows, columns = ["share"]) {
@@ -179,12 +204,12 @@ const modelView = (() => {
       el("tbody", {}, ...cells.map((row) => el("tr", {}, ...row))));
     // `logits` has a row for each column; the words are those with the largest shares in any.
     function show(title, logits, marked = -1) {
-      caption.textContent = title;
-      const shares = logits.map(attn.softmax);
-      const best = WORDS.map((_, id) => id).sort((a, b) => Math.max(...shares.map((s) => s[b] || 0))
-        - Math.max(...shares.map((s) => s[a] || 0))).slice(0, rows);
+      write(caption, title);
+      const shares = logits.map((row) => attn.softmax(row));
+      const largest = WORDS.map((_, id) => Math.max(...shares.map((s) => s[id] || 0)));
+      const best = WORDS.map((_, id) => id).sort((a, b) => largest[b] - largest[a]).slice(0, rows);
       cells.forEach(([word, ...ofModels], i) => {
-        word.textContent = WORDS[best[i]] + (best[i] === marked ? " ←" : "");
+        write(word, WORDS[best[i]] + (best[i] === marked ? " ←" : ""));
         ofModels.forEach((cell, m) => share(cell, shares[m][best[i]] || 0, number(shares[m][best[i]])));
       });
       return best.map((id) => [WORDS[id], ...shares.map((s) => s[id])]);
@@ -192,8 +217,11 @@ const modelView = (() => {
     return { element, show };
   }
 
+  // The longest word that a sentence can have, to make room for it.
+  const LONGEST = SPEAKABLE.reduce((a, b) => (b.length > a.length ? b : a));
+
   return {
-    WORDS, KINDS, CONFIG, HEADS, encode, headName, weightsOf, sentenceField, wordTable, headChoice, share,
-    nextWords,
+    LONGEST, WORDS, KINDS, CONFIG, HEADS, encode, headName, weightsOf, sentenceField, wordTable, headChoice,
+    share, nextWords,
   };
 })();

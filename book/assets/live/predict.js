@@ -6,7 +6,7 @@ function startPrediction(form) {
   const verdict = form.querySelector(".attn-predict-verdict");
   const fold = form.querySelector("details");
   const digits = Number(form.dataset.digits);
-  const shown = (value) => value.toFixed(digits).replace(/^-(?=0(\.0*)?$)/, "").replace("-", "−");
+  const shown = (value) => live.number(value, digits, { powersFrom: Infinity });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();

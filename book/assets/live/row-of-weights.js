@@ -2,8 +2,8 @@
 "use strict";
 
 live.modelFigure("row-of-weights", (root, start) => {
-  const { el, number } = live;
-  const { headName, weightsOf } = modelView;
+  const { el, write, number } = live;
+  const { HEADS, LONGEST, headName, weightsOf } = modelView;
   const MAX_WORDS = 6; // more columns of numbers do not fit beside each other
   const say = live.announcer(root);
   let { head } = start;
@@ -14,12 +14,13 @@ live.modelFigure("row-of-weights", (root, start) => {
   const table = modelView.wordTable({ legend: "Word", columns: [],
     choose: (i) => { chosen = i; show(); } });
   table.element.classList.add("row-table");
-  const heads = modelView.headChoice({ roles: start.roles, value: head,
+  const heads = modelView.headChoice({ heads: HEADS, roles: start.roles, value: head,
     input: (now) => { head = now; show(); } });
   const direction = live.choice({ legend: "Read", value: "row",
     options: [["row", "the word’s row: where it looks"], ["column", "its column: who looks at it"]],
     input: (now) => { byColumn = now === "column"; show(); } });
-  const sentence = el("p", { class: "live-sentence" });
+  const sentence = live.sentence(`Column 6, “${LONGEST}”: “${LONGEST}” in row 6 gives it the most, 0.00. `
+    + "The column sums to 0.00.");
 
   function show() {
     const weights = weightsOf(trace, head); // (n, n)
@@ -27,13 +28,13 @@ live.modelFigure("row-of-weights", (root, start) => {
     const read = byColumn ? columns[chosen] : weights[chosen];
     weights.forEach((row, i) => row.forEach((weight, j) => {
       const cell = cells[i][j];
-      cell.textContent = number(weight);
+      write(cell, number(weight));
       cell.classList.toggle("row-read", (byColumn ? j : i) === chosen);
       cell.classList.toggle("model-hidden", j > i);
       cell.style.setProperty("--share", `${100 * weight}%`);
     }));
     columns.forEach((column, j) => {
-      sums[j].textContent = number(attn.sum(column));
+      write(sums[j], number(attn.sum(column)));
       sums[j].classList.toggle("row-read", byColumn && j === chosen);
     });
     table.show(chosen, read.map((weight, j) => (byColumn ? [j, chosen, weight] : [chosen, j, weight])));

@@ -2,7 +2,7 @@
 "use strict";
 
 live.figure("soft-lookup", (root, start) => {
-  const { el, svg, change, number } = live;
+  const { el, svg, change, write, number } = live;
   const LIMIT = 3; // the plane shows entries from −LIMIT to LIMIT
   const UNIT = 50; // pixels of the drawing for a length of 1
   const point = (degrees) => [Math.cos, Math.sin].map(
@@ -19,14 +19,12 @@ live.figure("soft-lookup", (root, start) => {
     text: () => `${number(at()[0])} right, ${number(at()[1])} up`,
     move: (point) => { put(within(point)); show(); },
   });
-  const arrows = [
-    arrowOf("the query", "q", "var(--live-query)", () => query, (point) => { query = point; }),
+  const arrows = [ // the last is on top
     ...names.map((name, i) =>
       arrowOf(`key ${name}`, name, "var(--live-key)", () => keys[i], (point) => { keys[i] = point; })),
+    arrowOf("the query", "q", "var(--live-query)", () => query, (point) => { query = point; }),
   ];
-  const plane = live.plane(LIMIT, UNIT);
-  plane.append(...arrows.map((arrow) => arrow.line), ...arrows.map((arrow) => arrow.mark),
-    ...arrows.map((arrow) => arrow.handle).reverse());
+  const plane = live.plane({ limit: LIMIT, unit: UNIT, arrows });
 
   const [left, right, width] = [24, 316, 340];
   const dots = names.map((name) => svg("g", {},
@@ -52,16 +50,17 @@ live.figure("soft-lookup", (root, start) => {
       ...cells[i], el("td", {}, fields[i].element)))),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 5 }, "output: weights · values"),
       outputCell)));
-  const sentence = el("p", { class: "lookup-sentence" });
+  const sentence = live.sentence(`Keys ${live.listed(names)} get the largest weight, 0.333. `
+    + "The output is −333.33, between the values −999 and −999.");
 
   function show() {
     const trace = attn.attention([query], keys, values.map((value) => [value]));
     const [raw, scaled, weights, [output]] =
       [trace.raw[0], trace.scaled[0], trace.weights[0], trace.output[0]];
-    for (const arrow of arrows) arrow.show();
+    plane.show();
     names.forEach((_, i) => {
       [raw[i], scaled[i], Math.exp(scaled[i]), weights[i]].forEach((entry, column) => {
-        cells[i][column].textContent = number(entry, column === 3 ? 3 : 2);
+        write(cells[i][column], number(entry, column === 3 ? 3 : 2));
       });
       shares[i].style.setProperty("--share", `${100 * weights[i]}%`);
       fields[i].show(values[i]);
@@ -93,7 +92,7 @@ live.figure("soft-lookup", (root, start) => {
   root.append(
     el("p", { class: "live-hint" }, "Drag the tip of an arrow, or go to it with the Tab key and use the "
       + "arrow keys. The values can be typed."),
-    el("div", { class: "live-columns" }, plane,
+    el("div", { class: "live-columns" }, plane.element,
       el("div", {}, line, table, sentence, live.button("Start again", reset))));
   reset();
 });

@@ -2,7 +2,7 @@
 "use strict";
 
 live.figure("softmax-scores", (root, start) => {
-  const { el, svg, change, number } = live;
+  const { el, svg, change, write, number } = live;
   const [FEWEST, MOST] = [2, 6];
   const STEP = 0.5; // of a score
   const WIDTH = 260;
@@ -136,7 +136,12 @@ live.figure("softmax-scores", (root, start) => {
     const mark = el("span", { class: "scores-mark" });
     return { test, mark, item: el("li", {}, mark, title), why: null };
   });
-  const reason = el("p", { class: "scores-reason" });
+  const WHY = "When a challenge is met, this says why.";
+  const reason = live.sentence(start.jacobian
+    ? "Done. Key A has the weight >0.999. Every entry is a product with a factor near 0: its own 1 − w is "
+      + "<0.001, and so is every other weight."
+    : "Done. The largest lead is now 00.0 ÷ 00.00 = 0.00, and the exponential of that is 0.00. No order "
+      + "changed: a temperature moves all weights towards each other.", { class: "scores-reason" });
 
   function layOut() {
     const used = keys.slice(0, scores.length);
@@ -163,7 +168,7 @@ live.figure("softmax-scores", (root, start) => {
   function showJacobian(rows) {
     rows.forEach((row, i) => row.forEach((entry, j) => {
       const cell = cells[i][j];
-      cell.textContent = number(entry);
+      write(cell, number(entry));
       cell.style.setProperty("--tint", `${Math.min(100, 400 * Math.abs(entry))}%`);
       cell.classList.toggle("scores-negative", entry < 0);
       cell.classList.toggle("scores-moved", j === moved);
@@ -214,7 +219,7 @@ live.figure("softmax-scores", (root, start) => {
     [scores, temperature, moved] = [[...start.scores], start.temperature, 0];
     challenges.forEach((challenge) => { challenge.why = null; });
     slider.set(Math.log2(temperature));
-    reason.textContent = "";
+    reason.textContent = WHY;
     layOut();
     show();
   }
@@ -222,13 +227,12 @@ live.figure("softmax-scores", (root, start) => {
   root.append(
     el("p", { class: "live-hint" }, "Drag the tip of a bar, use the arrow keys on it, or type a score."),
     el("div", { class: "live-columns" },
-      el("div", { class: "scores-charts" }, scoreChart, typed, weightChart, slider.element,
-        el("div", { class: "scores-buttons" }, more, fewer, live.button("Start again", reset))),
+      el("div", { class: "scores-charts" }, scoreChart, typed, weightChart, slider.element),
       el("div", {},
-        el("table", {}, el("tbody", {}, largest.row, bits.row, ...(start.jacobian ? [size.row] : []))),
         ...(start.jacobian ? [matrix] : []),
+        el("table", {}, el("tbody", {}, largest.row, bits.row, ...(start.jacobian ? [size.row] : []))),
         el("p", { class: "scores-title" }, "Challenges"),
-        el("ul", { class: "scores-challenges" }, ...challenges.map((challenge) => challenge.item)))),
-    reason);
+        el("ul", { class: "scores-challenges" }, ...challenges.map((challenge) => challenge.item)), reason,
+        el("div", { class: "scores-buttons" }, more, fewer, live.button("Start again", reset)))));
   reset();
 });

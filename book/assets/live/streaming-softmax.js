@@ -2,7 +2,7 @@
 "use strict";
 
 live.figure("streaming-softmax", (root, start) => {
-  const { el, change, number } = live;
+  const { el, change, write, number } = live;
   const keys = start.scores.map((_, i) => i);
   const SIZES = [1, 2, 3, 4, 8];
   const WAYS = [
@@ -36,21 +36,20 @@ live.figure("streaming-softmax", (root, start) => {
     el("tbody", {}, ...stepRows.map(({ row }) => row)),
     el("tfoot", {}, el("tr", {}, el("th", { scope: "row", colspan: 4 }, "all keys at once"), dense),
       el("tr", {}, el("th", { scope: "row", colspan: 4 }, "difference"), difference)));
-  const sentence = el("p", { class: "stream-sentence" });
-  const blank = el("div", { class: "stream-blank" });
+  const sentence = live.sentence("Block 8 of 8 brings a larger score, 00.00. Nothing is, though all should "
+    + "be, multiplied by exp(0.00 − 00.00) = 0.000. All keys are read, and the output is wrong by 00.00.");
 
   function told(step, before, n) {
     const block = `Block ${n} of ${Math.ceil(keys.length / state.size)}`;
-    const output = `The output so far is ${number(step.mixture[0] / step.total)}.`;
-    if (!before) return `${block}: the first, with nothing before it to rescale. ${output}`;
+    if (!before) return `${block}: the first, with nothing before it to rescale.`;
     if (step.rescale === 1) {
-      return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays. ${output}`;
+      return `${block}: no score is larger than ${number(before.largest)}, so what was kept stays.`;
     }
     const subtracted = step.largest < 0 ? `(${number(step.largest)})` : number(step.largest);
     const rescaled = { right: "What was kept is", "running-sum-not-rescaled": "The output is",
       "running-output-not-rescaled": "The sum is", "nothing-rescaled": "Nothing is, though all should be," };
     return `${block} brings a larger score, ${number(step.largest)}. ${rescaled[state.way]} multiplied by `
-      + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}. ${output}`;
+      + `exp(${number(before.largest)} − ${subtracted}) = ${number(step.rescale, 3)}.`;
   }
 
   function show() {
@@ -62,7 +61,7 @@ live.figure("streaming-softmax", (root, start) => {
       const block = Math.floor(i / state.size);
       const read = block < state.seen;
       const term = read ? Math.exp(state.scores[i] - now.largest) : 0;
-      terms[i].textContent = read ? number(term, 3) : "not read";
+      write(terms[i], read ? number(term, 3) : "not read");
       terms[i].style.setProperty("--share", `${100 * term}%`);
       const { classList } = keyRows[i];
       classList.toggle("stream-now", block === state.seen - 1);
@@ -73,25 +72,23 @@ live.figure("streaming-softmax", (root, start) => {
       fields[1][i].show(state.values[i]);
     });
     stepRows.forEach(({ row, cells }, n) => {
-      row.hidden = n >= steps.length;
-      row.className = n === state.seen - 1 ? "stream-now" : "";
+      row.classList.toggle("stream-none", n >= steps.length);
+      row.classList.toggle("stream-now", n === state.seen - 1);
       const step = steps[n];
       const shown = n < state.seen ? [number(step.largest), n === 0 ? "0" : number(step.rescale, 3),
-        number(step.total, 3), number(step.mixture[0] / step.total)] : ["", "", "", ""];
-      cells.forEach((cell, c) => { cell.textContent = shown[c]; });
+        number(step.total, 3), number(attn.streamOutput(step)[0])] : ["", "", "", ""];
+      cells.forEach((cell, c) => write(cell, shown[c]));
     });
-    blank.style.setProperty("--missing", keys.length - steps.length);
     const whole = attn.mix(attn.softmax(state.scores), values)[0];
     dense.textContent = number(whole);
-    const off = state.seen === 0 ? 0 : now.mixture[0] / now.total - whole;
+    const output = state.seen === 0 ? 0 : attn.streamOutput(now)[0];
+    const off = output - whole;
     difference.textContent = state.seen === 0 ? "" : number(off);
-    sentence.textContent = state.seen === 0 ? "Nothing is read yet. What will the first block give?"
-      : told(now, steps[state.seen - 2], state.seen);
-    if (state.seen === steps.length) {
-      sentence.textContent += Math.abs(off) < 0.005
-        ? " All keys are read: the output is that of all keys at once."
-        : ` All keys are read, and the output is wrong by ${number(Math.abs(off))}.`;
-    }
+    const result = state.seen < steps.length ? `The output so far is ${number(output)}.`
+      : Math.abs(off) < 0.005 ? "All keys are read: the output is that of all keys at once."
+        : `All keys are read, and the output is wrong by ${number(Math.abs(off))}.`;
+    write(sentence, state.seen === 0 ? "Nothing is read yet. What will the first block give?"
+      : `${told(now, steps[state.seen - 2], state.seen)} ${result}`);
     change(back, { "aria-disabled": state.seen === 0 });
     change(next, { "aria-disabled": state.seen === steps.length });
     say(sentence.textContent);
@@ -119,6 +116,6 @@ live.figure("streaming-softmax", (root, start) => {
       + "Kept are the largest score m, the sum ℓ and the output o."),
     size, way,
     el("div", { class: "stream-buttons" }, next, back, live.button("Start again", reset)), sentence,
-    el("div", { class: "live-columns stream-columns" }, keyTable, el("div", {}, stepTable, blank)));
+    el("div", { class: "live-columns stream-columns" }, keyTable, stepTable));
   reset();
 });

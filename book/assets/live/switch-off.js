@@ -8,20 +8,30 @@ live.modelFigure("switch-off", (root, start) => {
   const say = live.announcer(root);
   const off = new Set(start.change === "nothing" ? [] : [start.change]);
 
-  function changed() {
-    const without = HEADS.filter((head) => off.has(headName(head)));
-    const names = without.map(([layer, head]) => `layer${layer}.${head}`);
-    const others = Object.keys(OPTIONS).filter((part) => off.has(part));
+  const name = (part) => start.said[part] ?? part;
+  const PARTS = [...HEADS.map(headName), ...Object.keys(OPTIONS)];
+  const names = PARTS.map(name);
+  const wording = (missing) => (missing.length === 0 ? "With all parts"
+    : missing.length > 2 ? `With ${missing.length} of ${names.length} parts off`
+      : `Without ${live.listed(missing)}`);
+
+  function without(parts) {
+    const missing = HEADS.filter((head) => parts.includes(headName(head)));
+    const heads = missing.map(([layer, head]) => `layer${layer}.${head}`);
+    const others = Object.keys(OPTIONS).filter((part) => parts.includes(part));
     return {
-      options: Object.assign({ without: new Set(names) }, ...others.map((part) => OPTIONS[part])),
-      what: off.size ? `Without ${[...off].map((part) => start.said[part] ?? part).join(", ")}`
-        : "With all parts",
+      options: Object.assign({ without: new Set(heads) }, ...others.map((part) => OPTIONS[part])),
+      what: wording(parts.map(name)),
+      key: parts.toSorted().join(),
     };
   }
-  const compare = modelCompare({ start, say, changed });
+  const compare = modelCompare({ start, say, changed: () => without([...off]),
+    longest: wording(names.toSorted((a, b) => b.length - a.length).slice(0, 2)),
+    likely: [[], ...PARTS.flatMap((part, i) => [[part], ...PARTS.slice(i + 1).map((other) => [part, other])])]
+      .map(without) });
   const boxes = new Map();
   const toggle = (part) => {
-    const label = live.toggle(start.said[part] ?? part, !off.has(part), (on) => {
+    const label = live.toggle(name(part), !off.has(part), (on) => {
       if (on) off.delete(part);
       else off.add(part);
       compare.show();

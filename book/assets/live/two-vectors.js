@@ -19,16 +19,15 @@ live.figure("two-vectors", (root, start) => {
   }));
   const shadow = svg("line", { "stroke-width": 9, style: "stroke: var(--live-key)", opacity: 0.35 });
   const drop = svg("line", { "stroke-dasharray": "3 4", style: "stroke: var(--live-line)" });
-  const plane = live.plane(LIMIT, UNIT);
-  plane.append(drop, shadow, ...arrows.flatMap(({ line, mark }) => [line, mark]),
-    ...arrows.map(({ handle }) => handle));
+  const plane = live.plane({ limit: LIMIT, unit: UNIT, arrows, below: [drop, shadow] });
 
   const facts = ["query", "key", "multiply, add", "q·k", "length of q", "shadow of k", "length of k",
     "angle", "cosine"];
   const cells = facts.map(() => el("td"));
   const table = el("table", {}, el("tbody", {}, ...facts.map((name, i) =>
     el("tr", {}, el("th", { scope: "row" }, name), cells[i]))));
-  const sentence = el("p", { class: "two-vectors-sentence" });
+  const sentence = live.sentence(
+    "A vector of length 0 has no direction; its dot product with every vector is 0.");
 
   function show() {
     const [q, k] = vectors;
@@ -36,7 +35,7 @@ live.figure("two-vectors", (root, start) => {
     const along = qLength ? dot / qLength : 0; // signed length of the shadow
     const cosine = qLength && kLength ? dot / (qLength * kLength) : NaN;
     const angle = (Math.acos(Math.max(-1, Math.min(1, cosine))) * 180) / Math.PI;
-    for (const arrow of arrows) arrow.show();
+    plane.show();
     const foot = q.map((entry) => (qLength ? (entry / qLength) * along : 0));
     const [footX, footY] = [foot[0] * UNIT, -foot[1] * UNIT];
     change(shadow, { x1: 0, y1: 0, x2: footX, y2: footY });
@@ -51,7 +50,7 @@ live.figure("two-vectors", (root, start) => {
     const sign = Math.abs(dot) < 0.005 ? "0" : number(dot);
     sentence.textContent = Number.isNaN(cosine)
       ? "A vector of length 0 has no direction; its dot product with every vector is 0."
-      : `q·k = ${sign}: the query's length ${number(qLength)} times the shadow ${number(along)}.`;
+      : `q·k = ${sign}: the query’s length ${number(qLength)} times the shadow ${number(along)}.`;
     say(sentence.textContent);
   }
 
@@ -64,7 +63,7 @@ live.figure("two-vectors", (root, start) => {
 
   root.append(
     el("p", { class: "live-hint" }, "Drag the tips, or go to one with the Tab key and use the arrow keys."),
-    el("div", { class: "live-columns" }, plane,
-      el("div", {}, table, sentence, live.button("Start again", reset))));
+    el("div", { class: "live-columns" }, plane.element,
+      el("div", {}, sentence, table, live.button("Start again", reset))));
   reset();
 });

@@ -2,23 +2,25 @@
 "use strict";
 
 live.modelFigure("where-heads-look", (root, start) => {
-  const { el, number } = live;
-  const { headName, weightsOf } = modelView;
+  const { el, write, number } = live;
+  const { LONGEST, headName, weightsOf } = modelView;
   const say = live.announcer(root);
   let { head } = start;
   let words, trace, cells;
-  let chosen = 0;
+  let chosen = start.word - 1;
   let backwards = false;
 
   const table = modelView.wordTable({ legend: "Word", columns: ["weight"],
     choose: (i) => { chosen = i; show(); } });
-  const heads = modelView.headChoice({ roles: start.roles, value: head,
+  const heads = modelView.headChoice({ heads: start.choices.head, roles: start.roles, value: head,
     input: (now) => { head = now; show(); } });
   const direction = live.choice({ legend: "Show", value: "row",
     options: [["row", "where the word looks"], ["column", "which words look at it"]],
     input: (now) => { backwards = now === "column"; show(); } });
   const next = modelView.nextWords(5);
-  const sentence = el("p", { class: "live-sentence" });
+  const longest = `“${LONGEST}” (word 17)`;
+  const sentence = live.sentence(`Layer 2, head 1: of all words, ${longest} gives the most weight to `
+    + `${longest}, 0.00; the column sums to 0.00.`);
 
   function show() {
     const weights = weightsOf(trace, head); // (n, n)
@@ -34,17 +36,17 @@ live.modelFigure("where-heads-look", (root, start) => {
       [trace.logits[chosen]]);
     const most = seen.indexOf(Math.max(...seen));
     const named = (i) => `“${words[i]}” (word ${i + 1})`;
-    sentence.textContent = `${headName(head).replace("l", "L")}: ${backwards
+    write(sentence, `${headName(head).replace("l", "L")}: ${backwards
       ? `of all words, ${named(most)} gives the most weight to ${named(chosen)}, ${number(seen[most])}; `
         + `the column sums to ${number(attn.sum(seen))}.`
-      : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`} `
-      + `After “${words[chosen]}”, the likeliest word is “${best}”, ${number(part)}.`;
-    say(sentence.textContent);
+      : `${named(chosen)} looks most at ${named(most)}, with ${number(seen[most])}.`}`);
+    say(`${sentence.textContent} After “${words[chosen]}”, the likeliest word is “${best}”, `
+      + `${number(part)}.`);
   }
 
   function read(typed) {
+    chosen = words ? typed.length - 1 : chosen; // after the start, the word that was typed last
     words = typed;
-    chosen = words.length - 1;
     trace = model.forward(trainedModel, modelView.encode(words));
     cells = table.set(words);
     heads.set(trace);
@@ -57,6 +59,6 @@ live.modelFigure("where-heads-look", (root, start) => {
     el("p", { class: "live-hint" }, "Point at a word, tap it, or go to the words with the Tab key and use "
       + "the arrow keys."),
     field, heads.element, direction,
-    el("div", { class: "live-columns" }, table.element, el("div", {}, next.element, sentence)));
+    el("div", { class: "live-columns" }, table.element, el("div", {}, sentence, next.element)));
   read(start.sentence.split(" "));
 });

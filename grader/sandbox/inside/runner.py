@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from attn_lib.course.checks.observation import Observation, observe
@@ -23,7 +25,7 @@ _PIECE = 2**20
 
 #: Makes the frame of a reply. It reads learners' objects, which can take any time, so it is called
 #: within the deadline.
-Reply = Callable[[Any], bytes]
+Reply = Callable[..., bytes]
 
 
 def serve(connection: socket.socket, shell: Shell, limits: Limits) -> None:
@@ -35,8 +37,8 @@ def serve(connection: socket.socket, shell: Shell, limits: Limits) -> None:
     while (request := _receive(connection)) is not None:
         token, kind, *arguments = request
 
-        def reply(body: Any, token: str = token) -> bytes:
-            return pack([token, body], max_bytes=limits.result_mib * 2**20)
+        def reply(body: Any, *, exact: bool = False, token: str = token) -> bytes:
+            return pack([token, body], max_bytes=limits.result_mib * 2**20, exact=exact)
 
         connection.sendall(getattr(answers, kind)(reply, *arguments))
 
@@ -59,10 +61,21 @@ class _Answers:
     def kinds(self, reply: Reply, names: Sequence[str]) -> bytes:
         return reply({name: self._kind(name) for name in names})
 
-    def value(self, reply: Reply, name: str) -> bytes:
+    def put(self, reply: Reply, files: Mapping[str, bytes]) -> bytes:
+        try:
+            for name, content in files.items():
+                path = Path(name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            sys.path.insert(0, "")  # as in a notebook, modules beside it can be imported
+        except OSError as error:
+            return reply(f"{name}: {error.strerror}")
+        return reply("")
+
+    def value(self, reply: Reply, name: str, exact: bool) -> bytes:
         try:
             with deadline(self._limits.call_seconds):
-                return reply(self._shell.user_ns.get(name))
+                return reply(self._shell.user_ns.get(name), exact=exact)
         except TooLarge as error:
             why = f"is too large to read: {error}"
         except OutOfTime:
@@ -85,10 +98,55 @@ class _Answers:
             problem = f"it raised {type(error).__name__}, or its result did when it was read."
         return reply(Observation(problem=problem, on_these_arguments=True))
 
+    def invoke(
+        self, reply: Reply, name: str, args: Sequence[Any], keywords: Mapping[str, Any]
+    ) -> bytes:
+        outputs = self._shell.collect(self._limits)
+        given = [*args, *keywords.values()]
+        try:
+            before = [self._frame(value) for value in given]
+            with deadline(self._limits.call_seconds), self._shell.builtin_trap:
+                ending = _ending_of(self._shell.user_ns.get(name), args, keywords)
+                changed = [
+                    (number, value)
+                    for number, value in enumerate(given)
+                    if self._frame(value) != before[number]
+                ]
+                printed = [
+                    (output["name"], output["text"])
+                    for output in outputs.finish()
+                    if output["output_type"] == "stream"
+                ]
+                return reply((*ending, changed, printed), exact=True)
+        except TooLarge as error:
+            why = f"its result is too large to read: {error}"
+        except OutOfTime as late:
+            why = f"{late}"
+        except BaseException as error:  # a learner's object may raise anything when it is read
+            why = f"it raised {type(error).__name__}, or its result did when it was read"
+        return reply(("stopped", why, [], []))
+
+    def _frame(self, value: object) -> bytes:
+        return pack(value, max_bytes=self._limits.result_mib * 2**20, exact=True)
+
     def _kind(self, name: str) -> str:
         if not self._shell.defined(name):
             return "missing"
         return "function" if callable(self._shell.user_ns[name]) else "value"
+
+
+def _ending_of(
+    function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
+) -> tuple[str, Any]:
+    """Call a function; return "returned" and its value, or "raised" and the error as data.
+
+    An error is the names of its built-in types, the most special one first, and its arguments.
+    """
+    try:
+        return "returned", function(*args, **keywords)
+    except (Exception, SystemExit) as error:
+        kinds = [kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins"]
+        return "raised", (kinds, list(error.args))
 
 
 def _receive(connection: socket.socket) -> Any:

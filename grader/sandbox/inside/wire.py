@@ -37,6 +37,9 @@ BYTES_A_BYTE = 30
 MAX_JSON = 8 * 2**20
 MAX_PARTS = 250_000
 MAX_DEPTH = 32
+#: Entries of all sets in a frame, and of its dicts whose keys are not all texts. Hostile numbers
+#: can be chosen to have equal hashes, and then each entry is compared with all before it.
+MAX_HASHED = 10_000
 
 #: Booleans, integers, floats and complex numbers.
 NUMBER_KINDS = "biufc"
@@ -91,7 +94,7 @@ class Opaque(Remote):
         return f"<{self.type_name}>"
 
 
-def pack(value: Any, *, max_bytes: int, strict: bool = False) -> bytes:
+def pack(value: Any, *, max_bytes: int, strict: bool = False, exact: bool = False) -> bytes:
     """Return the frame of a value.
 
     Parameters
@@ -102,6 +105,9 @@ def pack(value: Any, *, max_bytes: int, strict: bool = False) -> bytes:
         The limit for all arrays in it together.
     strict : bool
         Raise `TypeError` for an object that cannot cross. By default, an `Opaque` is sent.
+    exact : bool
+        Send sets, bytes, ranges, complex numbers and dicts of any keys as what they are. By default
+        those that NumPy can convert are sent as arrays of numbers, and the others as an `Opaque`.
 
     Raises
     ------
@@ -115,7 +121,7 @@ def pack(value: Any, *, max_bytes: int, strict: bool = False) -> bytes:
     >>> unpack(pack((1, [2.5, "x"]), max_bytes=0), max_bytes=0)
     (1, [2.5, 'x'])
     """
-    writer = _Writer(max_bytes, strict)
+    writer = _Writer(max_bytes, strict, exact)
     text = _ENCODER.encode(writer.tree(value)).encode("ascii")
     if len(text) > MAX_JSON:
         raise TooLarge(_TOO_MUCH_TEXT)
@@ -176,12 +182,14 @@ def unpack(frame: bytes | bytearray, *, max_bytes: int) -> Any:
 class _Writer:
     """Makes the tree of a value and collects its arrays."""
 
-    def __init__(self, max_bytes: int, strict: bool) -> None:
+    def __init__(self, max_bytes: int, strict: bool, exact: bool) -> None:
         self.blobs: list[bytes] = []
         self.size = 0
         self._max_bytes = self._left = max_bytes
         self._strict = strict
+        self._exact = exact
         self._parts = 0
+        self._hashed_left = MAX_HASHED
 
     def tree(self, value: Any, depth: int = 0) -> Any:
         self._parts += 1
@@ -196,12 +204,9 @@ class _Writer:
             return plain[0]
         if isinstance(value, np.generic):
             return self._numbers("scalar", np.asarray(value), value)
-        if isinstance(value, (list, tuple)):
-            tag = "list" if isinstance(value, list) else "tuple"
-            return self._sequence(tag, value, depth)
-        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-            pairs = [[str(key), self.tree(part, depth + 1)] for key, part in value.items()]
-            return ["dict", pairs]
+        container = self._container(value, depth)
+        if container is not None:
+            return container
         if isinstance(value, (Curve, Drawing, Observation)):
             kind = next(kind for kind in _RECORDS.values() if isinstance(value, kind))
             fields = [
@@ -217,6 +222,36 @@ class _Writer:
             if parts is not None:
                 return self.tree(parts, depth)
         return self._numbers("array", numbers, value)
+
+    def _container(self, value: Any, depth: int) -> Any:
+        if isinstance(value, (list, tuple)):
+            tag = "list" if isinstance(value, list) else "tuple"
+            return self._sequence(tag, value, depth)
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            pairs = [[str(key), self.tree(part, depth + 1)] for key, part in value.items()]
+            return ["dict", pairs]
+        if self._exact and isinstance(value, _EXACT):
+            return self._exactly(value, depth)
+        return None
+
+    def _exactly(self, value: Any, depth: int) -> Any:
+        if isinstance(value, complex):
+            return ["complex", *(self.tree(float(part)) for part in (value.real, value.imag))]
+        if isinstance(value, bytes):
+            return ["bytes", self._numbers("array", np.frombuffer(value, np.uint8), value)]
+        if isinstance(value, range):
+            if not _is_short(value):
+                return self._opaque(value, f"range of more than {MAX_PARTS} numbers")
+            return ["range", *map(self.tree, (value.start, value.stop, value.step))]
+        if isinstance(value, dict):
+            return self._hashed("pairs", value, list(value.items()), depth)
+        return self._hashed(_SETS[isinstance(value, set)], value, list(value), depth)
+
+    def _hashed(self, tag: str, value: Any, parts: list[Any], depth: int) -> Any:
+        self._hashed_left -= len(parts)
+        if self._hashed_left < 0:
+            return self._opaque(value, f"{type_name(value)} with more than {MAX_HASHED} entries")
+        return [tag, *(self.tree(part, depth + 1) for part in parts)]
 
     def _sequence(self, tag: str, value: Any, depth: int) -> Any:
         if len(value) > MAX_PARTS - self._parts:  # a list of numbers still fits as one array
@@ -255,6 +290,7 @@ class _Reader:
         self._left = max_bytes
         self._at = 0
         self._parts = 0
+        self._hashed_left = MAX_HASHED
 
     def finish(self) -> None:
         if self._at != len(self._arrays):
@@ -281,6 +317,8 @@ class _Reader:
             return _NON_FINITE[name]
         if tag == "ellipsis" and not parts:
             return ...
+        if tag in _EXACT_TAGS:
+            return self._exact(tag, [self.value(part, depth + 1) for part in parts])
         if tag == "opaque":
             (name,) = parts
             return Opaque(_typed(name, str))
@@ -298,6 +336,24 @@ class _Reader:
         self._count(len(parts), depth)
         _check_integers(parts)
         return parts
+
+    def _exact(self, tag: str, values: list[Any]) -> Any:
+        if tag == "bytes":
+            (numbers,) = values
+            return _typed(numbers, np.ndarray).astype(np.uint8).tobytes()
+        if tag == "complex":
+            return complex(*(_typed(value, float) for value in values))
+        if tag == "range":
+            found = range(*(_typed(value, int) for value in values))
+            if not _is_short(found):
+                raise WireError("the frame has a range that is too long")
+            return found
+        self._hashed_left -= len(values)
+        if self._hashed_left < 0:
+            raise WireError("the frame has sets or dicts with too many entries")
+        if tag == "pairs":
+            return dict(values)
+        return set(values) if tag == "set" else frozenset(values)
 
     def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -346,6 +402,14 @@ def _extent(shape: Sequence[int], itemsize: int) -> int:
     return math.prod(max(size, 1) for size in shape) * itemsize
 
 
+def _is_short(value: range) -> bool:
+    """Return whether a loop over the range would take no more steps than over a list."""
+    try:
+        return len(value) <= MAX_PARTS
+    except OverflowError:
+        return False
+
+
 def _has_too_many_parts(text: bytes) -> bool:
     """Return whether JSON may have too many parts, without parsing it.
 
@@ -362,12 +426,15 @@ def _all(kind: type) -> Callable[[Any], bool]:
     return lambda value: type(value) is tuple and all(type(part) is kind for part in value)
 
 
+_EXACT = (complex, bytes, range, dict, set, frozenset)
+_EXACT_TAGS = ("bytes", "complex", "range", "set", "frozenset", "pairs")
+_SETS = {True: "set", False: "frozenset"}
 _RECORDS: dict[Any, type] = {"curve": Curve, "drawing": Drawing, "observation": Observation}
 _RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
 _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
     "curve": (_is(str), _is(np.ndarray), _is(np.ndarray)),
     "drawing": (*[_is(str)] * 4, _all(Curve), _all(np.ndarray), *[_all(float)] * 2, _is(str)),
-    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str)),
+    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str), _is(str)),
 }
 
 

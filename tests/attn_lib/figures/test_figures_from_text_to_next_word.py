@@ -98,6 +98,20 @@ def test_a_map_shows_the_weights_of_its_head(trace, head):
     assert text == f"Layer {layer}, head {number}: {', '.join(most)}."
 
 
+def test_one_word_can_be_looked_from(trace):
+    figure, text = figures.word_weights(SMALL, (2, 3), " ".join(TEXT), word=4)
+    row = trace["layer2.weights"][2, 3]
+    assert text == f"Layer 2, head 3: {TEXT[3]} → {TEXT[row.argmax()]} {row.max():.2f}."
+    (frame,) = figure.axes[0].patches
+    assert frame.get_bbox().bounds == (-0.5, 2.5, 5, 1)
+
+
+@pytest.mark.parametrize("word", [0, 3])
+def test_a_word_that_is_not_there_is_refused(word):
+    with pytest.raises(ValueError, match=f"expected a word from 1 to 2, got {word}"):
+        figures.word_weights(SMALL, (1, 1), "ada tea", word=word)
+
+
 @pytest.mark.parametrize("head", [(0, 1), (4, 1), (1, 5)])
 def test_a_head_that_is_not_there_is_refused(head):
     with pytest.raises(ValueError, match=f"layer from 1 to 3 .* to 4, got {head[0]} and {head[1]}"):

@@ -55,9 +55,24 @@ def change_all(figure, kind):
 def test_what_moves_under_the_known_mask(figure, start):
     for kind in KINDS:
         np.testing.assert_allclose(change_all(figure, kind), moves(start, 0, kind), atol=0.00501)
-    assert figure.locator(".future-sentence").inner_text() == (
+    assert figure.locator(".live-sentence").inner_text() == (
         "Position 6, key alone: output 6 moves, outputs 1, 2, 3, 4 and 5 stay."
     )
+
+
+def test_nothing_can_be_checked_before_there_is_an_answer(figure):
+    check = figure.get_by_role("button", name="Check")
+    answers = figure.get_by_role("group", name="Which mask is it?")
+    figure.get_by_label("causal", exact=True).first.check()
+    assert check.get_attribute("aria-disabled") == "true"
+    assert answers.get_by_role("radio").first.is_disabled()
+    assert "Choose a hidden one to answer." in answers.inner_text()
+    check.press("Enter")
+    assert figure.locator(".live-sentence").inner_text().startswith("This mask is known. Choose")
+    figure.get_by_label("hidden mask 2").check()
+    assert check.get_attribute("aria-disabled") == "true"
+    answers.get_by_role("radio").first.check()
+    assert check.get_attribute("aria-disabled") == "false"
 
 
 def test_every_attention_differs_visibly(start):
@@ -74,7 +89,7 @@ def test_the_hidden_masks_are_found_out_by_looking(figure, start):
     figure.get_by_role("button", name="Other hidden masks").click()
     names = [name for name, *_ in start["attentions"]]
     answers = figure.get_by_role("group", name="Which mask is it?")
-    told = figure.locator(".future-sentence")
+    told = figure.locator(".live-sentence")
     found = []
     for number in range(1, 6):
         figure.get_by_label(f"hidden mask {number}").check()
@@ -90,10 +105,10 @@ def test_the_hidden_masks_are_found_out_by_looking(figure, start):
         (right,) = fits
         wrong = (right + 1) % len(names)
         answers.get_by_label(names[wrong], exact=True).check()
-        answers.get_by_role("button", name="Check").press("Enter")
+        figure.get_by_role("button", name="Check").press("Enter")
         assert told.inner_text().startswith("No. ")
         answers.get_by_label(names[right], exact=True).check()
-        answers.get_by_role("button", name="Check").press("Enter")
+        figure.get_by_role("button", name="Check").press("Enter")
         assert told.inner_text() == (
             f"Right, hidden mask {number} is: {names[right]}. Found: {number} of 5."
         )
@@ -110,8 +125,8 @@ def test_a_wrong_answer_is_met_by_what_was_seen(figure, start):
     seen = np.array(figure.locator("tbody td").all_inner_texts(), dtype=float).reshape(6, 6) > 0.005
     for guess, (name, *_) in enumerate(start["attentions"]):
         answers.get_by_label(name, exact=True).check()
-        answers.get_by_role("button", name="Check").click()
-        text = figure.locator(".future-sentence").inner_text()
+        figure.get_by_role("button", name="Check").click()
+        text = figure.locator(".live-sentence").inner_text()
         expected = moves(start, guess, "value alone") > MOVED
         if (expected == seen).all():
             assert text.startswith("Right") or "fits" in text

@@ -67,6 +67,52 @@ def test_the_lookup_follows_the_query_and_the_values(figure, page):
     assert lookup.get_by_label("Value of key B").input_value() == "20"
 
 
+#: Moves tips to places, in steps of half a unit, and counts letters that cover a letter or a tip.
+COVERED = """
+(figure, places) => {
+  const handles = [...figure.querySelectorAll(".live-handle")];
+  const at = (handle) => handle.getAttribute("aria-valuetext").replaceAll("−", "-")
+    .match(/[-.\\d]+/g).map(Number);
+  const press = (handle, key) => handle.dispatchEvent(
+    new KeyboardEvent("keydown", { key, shiftKey: true, bubbles: true, cancelable: true }));
+  function move(handle, place) {
+    for (const [axis, keys] of [["ArrowLeft", "ArrowRight"], ["ArrowDown", "ArrowUp"]].entries()) {
+      const off = () => place[axis] - at(handle)[axis];
+      while (Math.abs(off()) > 0.3) press(handle, keys[off() > 0 ? 1 : 0]);
+    }
+  }
+  const meet = (a, b) => a.left < b.right - 1 && b.left < a.right - 1
+    && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+  // A letter without the space of its line above and below.
+  const inner = ({ left, right, top, bottom }) => {
+    const margin = (bottom - top) / 5;
+    return { left, right, top: top + margin, bottom: bottom - margin };
+  };
+  return places.map((wanted) => {
+    wanted.forEach((place, i) => move(handles[i], place));
+    const box = (element) => element.getBoundingClientRect();
+    const letters = [...figure.querySelectorAll(".live-plane text")].map((e) => inner(box(e)));
+    const tips = handles.map((handle) => box(handle.querySelector(".live-grip")));
+    return letters.flatMap((letter, i) =>
+      [...letters.slice(0, i), ...tips].filter((other) => meet(letter, other))).length;
+  });
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "tips", "limit"),
+    [("orientation", "soft-lookup", 4, 3), ("dot-products", "two-vectors", 2, 4)],
+)
+def test_letters_cover_neither_each_other_nor_a_tip(figure, page, name, tips, limit):
+    rng = np.random.default_rng(6)
+    together = [[place] * tips for place in ((0, 0), (0, 1), (-2, 1), (limit, limit))]
+    near = [[[1, 1 + i / 2] for i in range(tips)], [[limit, -i / 2] for i in range(tips)]]
+    anywhere = rng.integers(-2, 3, size=(12, tips, 2)).tolist()
+    covered = figure(page, name).evaluate(COVERED, [*together, *near, *anywhere])
+    assert covered == [0] * 18
+
+
 @pytest.mark.parametrize("typed", ["", "12345"])
 def test_a_field_goes_back_to_the_last_number_that_could_be_read(figure, typed):
     lookup = figure("orientation", "soft-lookup")
@@ -88,7 +134,7 @@ def test_the_lookup_announces_its_state_once_it_has_settled(figure):
     lookup.get_by_label("Tip of key A").press("ArrowUp")
     said = lookup.get_by_role("status")
     said.filter(has_text="The output is").wait_for(state="attached")
-    assert said.inner_text() == lookup.locator(".lookup-sentence").inner_text()
+    assert said.inner_text() == lookup.locator(".live-sentence").inner_text()
 
 
 def test_two_vectors_at_a_right_angle_have_the_product_0(figure):
@@ -151,7 +197,7 @@ def test_the_scorecard_checks_results_that_the_reader_types(figure):
 
 
 def entries(locator):
-    return [int(text) for text in locator.locator(".head-split-cell").all_inner_texts()]
+    return [int(text) for text in locator.locator(".head-split-cell:visible").all_inner_texts()]
 
 
 def test_heads_are_split_and_merged_by_the_lines_that_stand_there(figure):
@@ -181,5 +227,17 @@ def test_heads_are_split_and_merged_by_the_lines_that_stand_there(figure):
     splits[1].click()
     assert "entries are with a head that is not theirs" in heads.inner_text()
     heads.get_by_label("Follow entry").fill("5")
-    followed = heads.locator('[data-followed="true"]').all_inner_texts()
+    followed = heads.locator('[data-followed="true"]:visible').all_inner_texts()
     assert followed[:2] == ["5", "5"]
+
+
+def test_no_line_of_code_moves_what_is_below(figure):
+    heads = figure("putting-it-together", "head-split")
+    for width in (1280, 375):
+        heads.page.set_viewport_size({"width": width, "height": 800})
+        heights = heads.evaluate(
+            "figure => [...figure.querySelectorAll('label:has(code) input')].map(line => {"
+            " line.click(); return figure.getBoundingClientRect().height; })"
+        )
+        assert len(heights) == 8
+        assert len(set(heights)) == 1, width

@@ -170,6 +170,49 @@ def test_a_live_figure_fits_a_narrow_phone(opened, name):
     opened.set_width(1280)
 
 
+#: Of figures that are longer than the screen of a phone: controls, and what they change.
+EFFECTS = {
+    "scorecard": [(".scorecard-line input", ".scorecard-verdict")],
+    "score-spread": [(".spread-controls input", ".spread-chart"), ("button", "tbody")],
+    "softmax-scores": [(".live-handle, .live-slider", ".scores-weight"), (".live-handle", "tbody")],
+    "masked-weights": [(".mask-controls", ".mask-table:last-of-type")],
+    "change-the-future": [
+        (".future-poke", ".live-sentence"),
+        (".future-buttons", ".live-sentence"),
+    ],
+    "layer-costs": [(".cost-sliders, fieldset:first-of-type", ".cost-chart")],
+    "streaming-softmax": [(".stream-buttons, .stream-keys", ".stream-steps")],
+    "head-split": [("fieldset:has(code)", ".head-split-array:last-of-type")],
+    "where-heads-look": [(".model-heads", ".live-sentence"), (".model-words", ".model-next")],
+    "switch-off": [(".switches", ".live-sentence"), (".model-sentence", ".model-next")],
+    "writing-with-a-cache": [(".cache-options", ".live-sentence:not(.cache-text)")],
+    "try-a-mistake": [(".mistake-choice", ".live-sentence:not(.mistake-said)")],
+}
+PHONE = 740  #: pixels between the bars of a browser and of the book, on a phone 844 pixels high
+
+
+@for_each_page
+def test_a_control_and_what_it_changes_fit_on_a_phone(opened, name):
+    """From the top of the upper one to the bottom of the lower one."""
+    opened.set_width(375)
+    spans = {}
+    for figure in figures_of(opened):
+        kind = figure.get_attribute("data-live")
+        for pair in EFFECTS.get(kind, []):
+            spans[kind, pair] = figure.evaluate(
+                """(figure, selectors) => {
+                  const now = figure.querySelector(".attn-live-now");
+                  const [controls, [effect]] = selectors.map((selector) =>
+                    [...now.querySelectorAll(selector)].map((e) => e.getBoundingClientRect()));
+                  return Math.max(...controls.map((control) =>
+                    Math.max(control.bottom, effect.bottom) - Math.min(control.top, effect.top)));
+                }""",
+                pair,
+            )
+    opened.set_width(1280)
+    assert {found: span for found, span in spans.items() if span > PHONE} == {}
+
+
 @for_each_page
 def test_handles_are_seen_in_forced_colours(opened, name):
     opened.page.emulate_media(forced_colors="active")

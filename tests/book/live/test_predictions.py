@@ -13,7 +13,8 @@ def form(watch):
     watched = watch()
     shown = predict(QUESTION, 1 / 2 + 1 / 3 - 1, digits=3, because="It is −1/6.")
     watched.page.set_content(shown._repr_html_())
-    watched.page.add_script_tag(path=FOLDER / "predict.js")
+    for name in ("kit", "predict"):
+        watched.page.add_script_tag(path=FOLDER / f"{name}.js")
     yield watched.page
     assert watched.problems == []
 
@@ -24,6 +25,7 @@ def form(watch):
         ("0.5", "It is −0.167, 0.667 less than you predicted."),
         ("-0.2", "It is −0.167, 0.033 more than you predicted."),
         ("-0.1667", "It is −0.167, just what you predicted."),
+        ("250000", "It is −0.167, 250000.167 less than you predicted."),
     ],
 )
 def test_a_prediction_is_compared(form, typed, verdict):

@@ -68,7 +68,7 @@ def test_block_by_block(figure, size):
         assert_read(figure, scores, values, size, n)
         figure.get_by_role("button", name="Next block").press("Enter")
     assert_read(figure, scores, values, size, n_blocks)  # there is no block after the last
-    said = figure.locator(".stream-sentence").inner_text()
+    said = figure.locator(".live-sentence").inner_text()
     assert said.endswith("All keys are read: the output is that of all keys at once.")
     assert figure.locator(".stream-steps tfoot td").last.inner_text() == "0.00"
 
@@ -82,14 +82,14 @@ def test_scores_and_values_of_ones_own(figure):
     for n in (1, 2, 3, 4):
         assert_read(figure, scores, values, 2, n)
         figure.get_by_role("button", name="Next block").press("Enter")
-    said = figure.locator(".stream-sentence").inner_text()
+    said = figure.locator(".live-sentence").inner_text()
     assert (
         "brings a larger score, 300.00. What was kept is multiplied by exp(4.00 − 300.00)" in said
     )
 
 
 def test_what_is_said_of_each_step(figure):
-    told = figure.locator(".stream-sentence")
+    told = figure.locator(".live-sentence")
     assert told.inner_text() == (
         "Block 1 of 4: the first, with nothing before it to rescale. The output so far is 17.31."
     )
@@ -124,5 +124,5 @@ def test_what_is_not_rescaled_makes_the_output_wrong(figure, label, id):
     assert numbers([figure.locator(".stream-steps tfoot td").last.inner_text()]) == pytest.approx(
         [off], abs=0.00501
     )
-    said = figure.locator(".stream-sentence").inner_text()
+    said = figure.locator(".live-sentence").inner_text()
     assert said.endswith(f"All keys are read, and the output is wrong by {abs(off):.2f}.")

@@ -36,7 +36,7 @@ def text(number, digits=2):
 
 
 def sentence_of(now):
-    return now.locator(".live-sentence").inner_text()
+    return now.locator(".live-sentence:not(.mistake-said, .cache-text)").inner_text()
 
 
 def rows_of(table):
@@ -50,6 +50,24 @@ def next_words(logits, count):
     shares = softmax(logits.astype(float))
     best = np.argsort(-shares, kind="stable")[:count]
     return [[WORDS[i], text(shares[i])] for i in best]
+
+
+@pytest.mark.parametrize("page", [PAGE, "putting-it-together"])
+def test_a_figure_opens_on_what_its_still_picture_says(tabs, built_book, page):
+    """And not on the word that is asked for, the last one."""
+    watched = tabs.open()
+    watched.open((built_book / "book" / f"{page}.html").as_uri())
+    watched.start_figures()
+    now = figure(watched.page, "where-heads-look")
+    still = watched.page.locator('figure[data-live="where-heads-look"] figcaption').text_content()
+    head, looks, most, weight = re.fullmatch(
+        r"(Layer . head .)(?: \(.*\))?: (\w+) → (\w+) ([.\d]+)\.", still.replace(",", "")
+    ).groups()
+    said = sentence_of(now).replace(",", "")
+    assert re.fullmatch(rf"{head}: “{looks}” .* looks most at “{most}” .* with {weight}\.", said)
+    words = now.locator(".model-words").get_by_role("radio")
+    assert not words.last.is_checked()
+    watched.leave()
 
 
 def test_where_a_head_looks_in_a_sentence_of_the_reader(live_page):
@@ -167,7 +185,7 @@ def test_the_model_writes_what_the_library_writes(live_page, temperature, seed):
         *words, last = written.text.split()
         shown = now.locator(".cache-text").inner_text()
         assert shown == f"{' '.join(words)} → {last}"
-        assert f"{written.multiplications[-1]:,}".replace(",", "\u00a0") in sentence_of(now)
+        assert f"{written.multiplications[-1]:,}".replace(",", "\u202f") in sentence_of(now)
         trace = forward(trained_model(), encode(words))
         weights = np.concatenate([trace[f"layer{i}.weights"][:, -1] for i in (1, 2)])
         rows = rows_of(now.locator(".cache-table"))[: len(words)]
@@ -183,7 +201,7 @@ def test_without_the_cache_all_is_computed_again(live_page):
     now.get_by_role("button", name="Read this word").click()
     now.get_by_label("Keep keys and values in a cache").uncheck()
     assert "computes 6 queries, 6 keys and 6 values. All" in sentence_of(now)
-    cost = f"{multiplications(trained_model().config, 6):,}".replace(",", "\u00a0")
+    cost = f"{multiplications(trained_model().config, 6):,}".replace(",", "\u202f")
     assert cost in sentence_of(now)
     now.get_by_label("Keep keys and values in a cache").check()
     assert "1 query, 1 key and 1 value, and reads 5 keys and 5 values from" in sentence_of(now)

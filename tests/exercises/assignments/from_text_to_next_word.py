@@ -413,7 +413,7 @@ SLIPS = {
             "= a * np.sin(angles) + b",
             "= turned[..., 0::2] * np.sin(angles) + b",
         ),
-        "entries differ",
+        "second-entry-from-the-turned-first",
         2,
     ),
     "pairs numbered by entry": slip(
@@ -422,7 +422,7 @@ SLIPS = {
     "degrees": slip(
         "rotary",
         change(ROTATE, "    a, b =", "    angles = np.degrees(angles)\n    a, b ="),
-        "entries differ",
+        "angles-in-degrees",
         2,
     ),
     "positions along the pairs": slip(

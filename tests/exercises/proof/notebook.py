@@ -19,7 +19,7 @@ import nbformat
 import numpy as np
 from nbgrader.utils import is_grade, is_solution
 
-from attn_lib.course.checks import ChecksFailed, Part, listening
+from attn_lib.course.checks import ChecksFailed, Part, earlier, listening
 from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished
 
@@ -123,7 +123,7 @@ def run(
     settings = {"NBGRADER_EXECUTION": execution}
     if seed is not None:
         settings[SEED] = str(seed)
-    with mock.patch.dict("os.environ", settings), np.printoptions():
+    with mock.patch.dict("os.environ", settings), np.printoptions(), earlier.notebook():
         for cell in cells:
             if cell.cell_type != "code" or cell.id in without:
                 continue

@@ -19,9 +19,23 @@ from grader.judging.verdict import Verdict
 from grader.releasing.answer_files import fill, read_answers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from grader.sandbox.warm_sandboxes import warm_sandbox
+from tests.grader.judging.plain_notebooks import graded
 
 ASSIGNMENT = "dot-products"
 MAX_MEMORY = 400  # MiB, for the judge's process
+
+
+PLAIN_TEST = "plain-test"
+_PLAIN_TEST = """
+import numpy as np
+
+q, k, v = np.array([[1.0, 2.0]]), np.array([[0.5, 1.0], [3.0, -1.0]]), np.array([[4.0], [8.0]])
+scores = score_matrix(q, k)
+assert np.allclose(scores, [[2.5, 1.0]])
+weights = softmax(scores / 2**0.5)
+assert np.allclose(weights[0, 0], 1 / (1 + np.exp(-1.5 / 2**0.5)))
+assert np.allclose(attention(q, k, v), weights @ v)
+"""
 
 
 class Court:
@@ -37,7 +51,10 @@ class Court:
         self.children = len(descendants(self.process))
 
     def begin(self, answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> Future[Verdict]:
-        """Start judging the released stub with these answers, given by cell."""
+        """Start judging the released stub with these answers, given by cell.
+
+        `ASSIGNMENT` has a further test cell; see `with_plain_test`.
+        """
         return self.pool.submit(_judged, dict(answers), assignment)
 
     def judge(self, answers: Mapping[str, str], assignment: str = ASSIGNMENT) -> Verdict:
@@ -57,6 +74,15 @@ class Court:
         # Not getrusage, because its peak includes memory inherited from the parent process.
         status = Path(f"/proc/{self.process}/status").read_text("utf-8")
         return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
+
+
+def with_plain_test(notebook: bytes) -> bytes:
+    """Return a notebook of `ASSIGNMENT` with a further test cell, as other courses have them."""
+    extended = nbformat.reads(notebook.decode(), as_version=4)
+    cell = graded(PLAIN_TEST, _PLAIN_TEST, points=5)
+    cell.id = PLAIN_TEST  # instead of one that is drawn, so that equal notebooks stay equal
+    extended.cells.append(cell)
+    return nbformat.writes(extended).encode()
 
 
 def honest_answers(root: Path) -> dict[str, str]:
@@ -99,9 +125,13 @@ def _start_worker(limits: Limits) -> None:
 
 def _judged(answers: dict[str, str], assignment: str) -> Verdict:
     (limits,) = _limits
+    source = (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
+    submitted = filled_in(answers, assignment)
+    if assignment == ASSIGNMENT:
+        source, submitted = with_plain_test(source), with_plain_test(submitted)
     return judge_submission(
-        (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes(),
-        filled_in(answers, assignment),
+        source,
+        submitted,
         assignment=assignment,
         student="ada",
         limits=limits,

@@ -74,9 +74,9 @@ def test_names_are_those_of_answers_and_functions_that_are_given():
         return new_code_cell(source, metadata={"nbgrader": nbgrader})
 
     cells = [
-        cell("%matplotlib inline\ndef lost(): pass"),
+        cell("%matplotlib inline\ndef after_a_magic(): pass"),
         cell("n = 3\ndef given(x):\n    def inner(): pass\n    return x"),
         cell("m = 4\ndef answer(): pass", solution=True, locked=False),
     ]
     notebook = nbformat.writes(new_notebook(cells=cells)).encode()
-    assert read_source(notebook).names == {"given", "m", "answer"}
+    assert read_source(notebook).names == {"after_a_magic", "given", "m", "answer"}

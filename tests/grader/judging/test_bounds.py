@@ -103,7 +103,8 @@ def test_a_sandbox_started_meanwhile_does_not_inherit_the_bounds():
 def test_a_test_cell_out_of_bounds_gives_no_points_and_a_remark(line, told, monkeypatch):
     """The line represents a check's condition that cannot handle an unforeseen answer."""
     need_bubblewrap()
-    monkeypatch.setattr("grader.judging.judge.bounded", functools.partial(bounded, seconds=0.5))
+    quick = functools.partial(bounded, seconds=0.5)
+    monkeypatch.setattr("grader.judging.course_tests.bounded", quick)
     notebook = nbformat.read(SOLUTIONS / ASSIGNMENT / f"{ASSIGNMENT}.ipynb", as_version=4)
     cell = next(cell for cell in notebook.cells if cell.id == "softmax-tests")
     cell.source = f"{line}\n{cell.source}"

@@ -22,6 +22,7 @@ from grader.sandbox.inside.limits import BUBBLEWRAP, Limits
 from tests.grader.judging.court import (
     ASSIGNMENT,
     MAX_MEMORY,
+    PLAIN_TEST,
     Court,
     filled_in,
     honest_answers,
@@ -103,6 +104,7 @@ def test_it_gains_nothing_and_gets_a_reason(name, courts, honest, at_first):
     text = said(verdict)
     assert verdict.status != FAILED, verdict.reason
     assert verdict.score == hostile.score, text[:2000]
+    assert verdict.scores[PLAIN_TEST] == 0, text[:2000]
     assert hostile.says in text, text[:2000]
     assert bool(verdict.remarks) or not hostile.remark, text[:2000]
     assert seconds < court.limits.submission_seconds + GRACE
@@ -139,7 +141,7 @@ def test_a_concurrent_hostile_notebook_does_not_affect_an_honest_one(honest, roo
         submitted = filled_in(answers)
         names = {"source": source, "submitted": submitted, "assignment": ASSIGNMENT}
         settings = {"student": "ada", "limits": asdict(PATIENT), "isolation": BUBBLEWRAP}
-        return names | settings | {"remarks": []}
+        return names | settings | {"salt": "", "remarks": []}
 
     jobs = {"alone": job(honest)}
     for name in CONCURRENT:

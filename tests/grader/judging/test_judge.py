@@ -10,10 +10,11 @@ import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade, is_solution
 
-from attn_lib.course.checks.libraries import AT_GRADING
+from attn_lib.course.notebooks.libraries import AT_GRADING
 from grader.judging import judge as judge_module
+from grader.judging.course_tests import CourseError, checked_mark
 from grader.judging.findings import JudgedPart
-from grader.judging.judge import CourseError, _checked_mark, judge_submission, seed_of
+from grader.judging.judge import judge_submission, seed_of
 from grader.judging.open_feedback import KEY, leave_out_expected
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.releasing.answer_files import fill, read_answers
@@ -234,7 +235,7 @@ class TestParts:
     def test_a_cell_without_checks_has_no_parts(self, sandbox, source):
         changed = with_first_test(source, lambda test: "1.5")
         verdict = grade_with(sandbox, changed, changed)
-        assert verdict.parts["score-matrix-tests"] == ()
+        assert "score-matrix-tests" not in verdict.parts
         assert verdict.scores["score-matrix-tests"] == 1.5
 
 
@@ -244,11 +245,11 @@ class TestMarks:
     )
     def test_only_a_number_between_zero_and_the_points_is_a_mark(self, mark):
         with pytest.raises(CourseError, match="expected a number from 0 to its 2 points"):
-            _checked_mark(mark, 2.0, "softmax-tests")
+            checked_mark(mark, 2.0, "softmax-tests")
 
     @pytest.mark.parametrize("mark", [0.0, 0.5, 2.0])
     def test_a_mark(self, mark):
-        assert _checked_mark(mark, 2.0, "softmax-tests") == mark
+        assert checked_mark(mark, 2.0, "softmax-tests") == mark
 
     @pytest.mark.parametrize(
         ("last", "told"),
@@ -440,3 +441,17 @@ def test_what_answers_mention_is_remarked_and_takes_no_points(judged, right):
     assert verdict.score == 18
     (remark,) = verdict.remarks
     assert remark == ("The cell softmax mentions attn_lib.course and inspect. That took no points.")
+
+
+def test_a_failure_that_follows_says_what_to_mend_first(judged, right):
+    wrong = right["softmax"].replace("- scores.max(axis=-1, keepdims=True)", "")
+    assert wrong != right["softmax"]
+    first, second = (
+        judged(right | answer).notebook for answer in ({"softmax": wrong}, {"attention": NO_SCALE})
+    )
+    told = "It uses your softmax, which is not right yet (softmax of large scores): mend that"
+    assert told in " ".join(first.replace('\\n",', "").replace('"', "").split())
+    assert "It uses your" not in second
+
+
+NO_SCALE = "def attention(q, k, v):\n    return softmax(score_matrix(q, k)) @ v"

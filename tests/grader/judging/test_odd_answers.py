@@ -14,7 +14,8 @@ from attn_lib.course.checks.drawings import Curve, Drawing
 from attn_lib.course.checks.observation import Observation, StandIn
 from grader.course import SOLUTIONS, assignments
 from grader.judging.assignment_source import read_source
-from grader.judging.judge import LEARNER_ID, _grading, _judge_cell
+from grader.judging.course_tests import execute, grading
+from grader.judging.handing_out import LEARNER_ID
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
 
@@ -82,7 +83,7 @@ class Gives(StandIn):
 @pytest.fixture(autouse=True)
 def graded():
     """Let the checks give marks."""
-    with _grading(seed=1):
+    with grading(seed=1):
         yield
 
 
@@ -96,7 +97,7 @@ def test_values_are_freed_after_a_test_cell(assignment):
         for cell in filter(source.is_test, source.stub.cells):
             answers = {name: np.ones(7) for name in source.names} | {LEARNER_ID: "ada"}
             seen = [weakref.ref(value) for value in answers.values() if not isinstance(value, str)]
-            _judge_cell(cell, answers, 1, Limits())
+            execute(cell, answers, 1, Limits())
             answers.clear()
             assert [value() for value in seen] == [None] * len(seen)
     finally:
@@ -151,7 +152,7 @@ def test_odd_values_earn_no_full_marks_and_raise_no_error(assignment, name):
     for answer, learner_id in ((odd, odd), *((function, "ada") for function in functions)):
         answers = dict.fromkeys(source.names, answer) | {LEARNER_ID: learner_id}
         for cell in filter(source.is_test, source.stub.cells):
-            (output,) = _judge_cell(cell, answers, 1, Limits())[-1:]
+            (output,) = execute(cell, answers, 1, Limits())[-1:]
             if output.output_type == "error":
                 assert len(output.evalue) < 60_000
             else:  # an empty drawing may earn the points for labels

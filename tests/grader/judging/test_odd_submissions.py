@@ -13,7 +13,7 @@ import pytest
 from nbgrader.utils import is_solution
 
 from grader.course import SOLUTIONS, assignments
-from grader.judging.judge import LEARNER_ID
+from grader.judging.handing_out import LEARNER_ID
 from grader.judging.verdict import FAILED
 from grader.sandbox.inside.limits import Limits
 from tests.grader.judging.court import MAX_MEMORY, Court

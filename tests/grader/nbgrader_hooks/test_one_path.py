@@ -11,7 +11,10 @@ import nbformat
 import numpy as np
 import pytest
 from nbformat import NotebookNode
+from traitlets.config import Config
 
+from attn_lib.course.personal import sizes
+from attn_lib.course.personal.core import salted
 from grader.course import SOLUTIONS, do_step, nbgrader_for
 from grader.gradebook import reading
 from grader.judging.judge import seed_of
@@ -26,6 +29,7 @@ from tests.grader.sandbox.probes import need_bubblewrap
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 
 ASSIGNMENT = "dot-products"
+SALT = "a secret of the class"
 NUMBER = 41  # number of the generator from which the test cell prints an input
 ANSWERS = {
     "learner-id": 'learner_id = "ada"',
@@ -105,6 +109,7 @@ def by_grader(course) -> dict[str, Verdict]:
             "submitted": file_of(course, "submitted", student).read_bytes(),
             "limits": asdict(Limits()),
             "isolation": BUBBLEWRAP,
+            "salt": SALT,
             "remarks": [],
         }
         found[student] = Verdict.from_bytes(judge_job(job))
@@ -121,7 +126,7 @@ def by_nbgrader(course) -> dict[str, NotebookNode]:
         "autograded_directory": course / "autograded",
         "db_url": reading.sqlite_url(course),
     }
-    api = nbgrader_for(settings)
+    api = nbgrader_for(settings, Config({"PersonalNumbers": {"salt": SALT}}))
     do_step(api.generate_assignment, ASSIGNMENT)
     readable = [student for student, (_, can) in FILES.items() if can]
     for student in (*readable, "other-answers"):
@@ -161,3 +166,13 @@ def test_other_answers_get_other_inputs_equal_for_both_commands(by_grader, by_nb
     hidden = np.random.default_rng([NUMBER, seed]).normal()
     assert drawn(nbformat.reads(verdict.notebook, as_version=4)) == hidden
     assert drawn(by_nbgrader["other-answers"]) == hidden
+
+
+def test_both_commands_draw_learners_numbers_with_the_salt(by_grader, by_nbgrader):
+    with salted(SALT):
+        size = sizes("ada")
+    assert size != sizes("ada")
+    graded = nbformat.reads(by_grader["as-saved"].notebook, as_version=4)
+    for notebook in (graded, by_nbgrader["as-saved"]):
+        (cell,) = [cell for cell in notebook.cells if cell.id == "shapes-given"]
+        assert f"q: {(size.B, size.H, size.n_q, size.d_k)}\n" in cell.outputs[0].text

@@ -128,6 +128,13 @@ class TestResults:
             (lambda *a: (attention(*a),), "It is a tuple of one: a comma at the end"),
             (lambda *a: (np.eye(3), attention(*a)), "Number 2 has the shape that is asked for."),
             (lambda *a: (10 * attention(*a)).astype(int), ""),
+            (lambda *a: -attention(*a), "the right result with the opposite sign."),
+            (lambda *a: attention(*a)[::-1], "These are the right numbers in other places:"),
+            (lambda *a: 100 * attention(*a), "in percent; shares of 1 are asked for."),
+            (lambda *a: attention(*a) * 7**0.5, "Each number is 2.646 times the right one."),
+            (lambda *a: attention(*a) / -3, "Each number is -1/3 times the right one. Is a"),
+            (lambda *a: attention(*a) / 1.1, "entries differ)."),
+            (lambda *a: 0 * attention(*a), "entries differ)."),
         ],
     )
     def test_what_a_slip_makes_of_the_right_result(self, function, told):
@@ -156,10 +163,29 @@ class TestResults:
             (0.3, 0.27, "This is the right number, rounded to 1 decimal."),
             (26, 26.0768, "This is the right number, rounded to whole numbers."),
             (7.0, 64.0, "expected 64, got 7."),
+            (-2.5, 2.5, "This is the right number with the opposite sign."),
+            (27.3, 0.273, "This is the right number in percent; shares of 1 are asked for."),
+            (33554.432, 33554432, "This is the right number in another unit."),
+            (2.5, 0.5, "expected 0.5, got 2.5."),
         ],
     )
     def test_numbers(self, given, right, told):
         assert told in verdict("value", given, name="x", expected=right)
+
+    @pytest.mark.parametrize(
+        ("given", "right", "told"),
+        [
+            (960.0, 7680.0, "The number is 1/8 times the right one. Is a factor missing, or one"),
+            (64.0, 0.5, "expected 0.5, got 64."),  # a factor of 128 may be chance
+            ([2, 4], [4, 8], "entries differ)."),  # ids
+            ([5e-324, 0.0], [1e300, 1e-5], "entries differ)."),
+            ([1e300, 1e-5], [5e-324, 0.25], "entries differ)."),
+        ],
+    )
+    def test_factors_of_results(self, given, right, told):
+        said = verdict("call", lambda: given, expected=right)
+        assert told in said
+        assert ("times the right one" in said) == ("times" in told)
 
     def test_numbers_that_differ_late_are_shown_with_enough_digits(self):
         told = verdict("value", 123456789, name="x", expected=123456780, within=1)

@@ -18,6 +18,7 @@ from attn_lib.course.checks.remote import type_name
 from grader.sandbox.inside.wire import (
     BYTES_A_BYTE,
     HEADER,
+    MAX_HASHED,
     MAX_PARTS,
     Opaque,
     TooLarge,
@@ -67,6 +68,36 @@ def test_a_plain_value_keeps_its_type(value):
     back = round_trip(value)
     assert back == value
     assert type(back) is type(value) or isinstance(value, Opaque)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1: "one", (2, 3): [4], None: {5: 6}},
+        {1, "two", (3.5, None)},
+        frozenset({frozenset({1}), 2}),
+        b"a\x00\xff",
+        b"",
+        range(9, 1, -2),
+        [2 - 1j, complex("inf")],
+        {"a": 1, "b": {2}},
+    ],
+    ids=repr,
+)
+def test_an_exact_value_keeps_its_type(value):
+    back = unpack(pack(value, max_bytes=MIB, exact=True), max_bytes=MIB)
+    assert back == value
+    assert type(back) is type(value)
+
+
+def test_what_is_too_long_to_be_exact_becomes_its_type_name():
+    long = [set(range(MAX_HASHED)), {0: 1}, range(MAX_PARTS + 1), range(2**80)]
+    back = unpack(pack(long, max_bytes=MIB, exact=True), max_bytes=MIB)
+    assert back[0] == set(range(MAX_HASHED))
+    assert list(map(type_name, back[1:])) == [
+        f"dict with more than {MAX_HASHED} entries",
+        *[f"range of more than {MAX_PARTS} numbers"] * 2,
+    ]
 
 
 def test_nan_survives_a_round_trip():
@@ -253,6 +284,16 @@ HOSTILE_FRAMES = {
     "a dict of half a pair": frame_of(["dict", [["a"]]]),
     "a dict whose key is a number": frame_of(["dict", [[1, 2]]]),
     "a dict with a key twice": frame_of(["dict", [["a", 1], ["a", 2]]]),
+    "a set of lists": frame_of(["set", ["list"]]),
+    "pairs that are none": frame_of(["pairs", 1, 2]),
+    "pairs with lists as keys": frame_of(["pairs", ["tuple", ["list"], 1]]),
+    "more hashes than may come": frame_of(["list", *[["set", *range(5001)]] * 2]),
+    "a range of texts": frame_of(["range", "1", 2, 3]),
+    "a range without a step": frame_of(["range", 1, 2, 0]),
+    "an endless range": frame_of(["range", 0, 2**90, 1]),
+    "a long range": frame_of(["range", 0, MAX_PARTS + 1, 1]),
+    "a complex number of integers": frame_of(["complex", 1, 2]),
+    "bytes of nothing": frame_of(["bytes", 3]),
     "an ellipsis with more": frame_of(["ellipsis", 1]),
     "a name that is none": frame_of(["opaque", 3]),
     "more parts than any": frame_of(b"[" + b"0," * (5 * MAX_PARTS) + b"0]"),

@@ -1,0 +1,138 @@
+"""Judge an assignment of any nbgrader course, in the folder of that course.
+
+nbgrader itself enters the scores and copies the files, as its own ``autograde`` does; only what
+executes notebooks is ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.course import CONFIGURATION, do_step, executed_configuration, matches_student
+from grader.errors import GraderError
+from grader.nbgrader_settings import use_judge
+
+if TYPE_CHECKING:
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+
+class NoCourse(GraderError):
+    """Raised if a folder is not that of an nbgrader course, or has no such assignment."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What the gradebook has for one student's submission, or why there is nothing."""
+
+    student: str
+    score: float = 0.0
+    most: float = 0.0
+    waits: bool = False  #: whether a person has to grade a part of it
+    problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The points as a clause.
+
+        Examples
+        --------
+        >>> Score("ada", 2.5, 4.0, waits=True).text
+        '2.5 of 4 points, and a person has to read a part of it'
+        """
+        waits = ", and a person has to read a part of it" if self.waits else ""
+        return f"{self.score:g} of {self.most:g} points{waits}"
+
+
+class OtherCourse:
+    """An nbgrader course with the settings of `use_judge`.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder with its nbgrader_config.py.
+    isolation : str
+        Where learners' code runs. Default: as its configuration says.
+
+    Raises
+    ------
+    NoCourse
+        If it has no nbgrader_config.py, or one that raises an error.
+    """
+
+    def __init__(self, folder: Path, isolation: str = "") -> None:
+        from nbgrader.apps import NbGraderAPI
+        from nbgrader.coursedir import CourseDirectory
+
+        self.folder = folder.resolve()
+        self.config = _configuration(self.folder)
+        use_judge(self.config)
+        if isolation:
+            self.config.Grading.isolation = isolation
+        if "root" not in self.config.CourseDirectory:
+            self.config.CourseDirectory.root = str(self.folder)
+        self._course = CourseDirectory(config=self.config)
+        self.api: NbGraderAPI = NbGraderAPI(self._course, config=self.config)
+
+    def placement(self, assignment: str) -> Iterator[str]:
+        """Yield a line for each group of test cells that says where they are executed.
+
+        Raises
+        ------
+        GraderError
+            If the course has no such assignment, or no sandbox can be started here.
+        """
+        from grader.nbgrader_hooks.assignment_files import placement_lines
+
+        yield from placement_lines(self._course, assignment)
+
+    def autograde(self, assignment: str, student: str, *, force: bool) -> Iterator[Score]:
+        """Autograde the submissions of matching students, and yield what the gradebook then has.
+
+        Raises
+        ------
+        NoCourse
+            If nobody who matches has handed in.
+        """
+        students = [
+            name
+            for name in sorted(self.api.get_submitted_students(assignment))
+            if matches_student(name, student)
+        ]
+        if not students:
+            place = self._course.format_path(self._course.submitted_directory, student, assignment)
+            raise NoCourse(f"expected submissions in {place}, found none.")
+        for name in students:
+            try:
+                do_step(self.api.autograde, assignment, name, force)
+            except GraderError as problem:
+                yield Score(name, problem=_reason(str(problem)))
+            else:
+                found = self.api.get_submission(assignment, name)
+                yield Score(name, found["score"], found["max_score"], found["needs_manual_grade"])
+
+
+def _configuration(folder: Path) -> Config:
+    if not (folder / CONFIGURATION.name).is_file():
+        raise NoCourse(
+            f"expected {CONFIGURATION.name} of an nbgrader course in {folder}, found none."
+        )
+    try:
+        return executed_configuration(folder)
+    except Exception as error:  # it is a program, and may raise anything
+        raise NoCourse(
+            f"{folder / CONFIGURATION.name} raised {type(error).__name__}: {error}. Correct it "
+            "first."
+        ) from error
+
+
+def _reason(log: str) -> str:
+    """Return the error that stopped nbgrader, from its log: the end of the first traceback."""
+    _, _, after = log.partition("Traceback (most recent call last):")
+    traceback = re.split(r"^\[", after, maxsplit=1, flags=re.MULTILINE)[0]
+    lines = [line.strip() for line in (traceback or log).splitlines() if line.strip()]
+    return re.sub(r"^[\w.]+: ", "", lines[-1]) if lines else "nbgrader gave no reason"

@@ -1,0 +1,158 @@
+"""What the code of a plain test cell uses and defines, read without executing it."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dis
+from collections.abc import Iterator
+from types import CodeType
+
+from nbformat import NotebookNode
+
+from attn_lib.course.notebooks.magics import is_python, without_magics
+
+_LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
+_CHANGES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
+#: Names and attributes through which a test looks at the kernel or at an object itself rather than
+#: at what a function returns.
+_LOOKS = frozenset(
+    {
+        *("globals", "locals", "vars", "dir", "id", "eval", "exec", "compile", "input", "hasattr"),
+        *("get_ipython", "inspect", "gc", "sys", "In", "Out", "_", "__", "___"),
+    }
+)
+
+
+def names_used(source: str) -> set[str]:
+    r"""Return the global names that a cell reads, also in its functions.
+
+    Examples
+    --------
+    >>> sorted(names_used("a = f(b)\ndef g(c):\n    return h(c)"))
+    ['b', 'f', 'h']
+    """
+    return {
+        instruction.argval for instruction in _instructions(source) if instruction.opname in _LOADS
+    }
+
+
+def names_used_in_functions(source: str) -> set[str]:
+    r"""Return the global names that functions of a cell read when they are called.
+
+    Examples
+    --------
+    >>> sorted(names_used_in_functions("a = f(b)\ndef g(c):\n    return h(c)"))
+    ['h']
+    """
+    code = _compiled(source)
+    return {
+        instruction.argval
+        for constant in (code.co_consts if code else ())
+        if isinstance(constant, CodeType)
+        for instruction in _all(constant)
+        if instruction.opname in _LOADS
+    }
+
+
+def names_changed(source: str) -> set[str]:
+    r"""Return the global names that a cell assigns, defines, imports or deletes.
+
+    Examples
+    --------
+    >>> sorted(names_changed("import math as m\na = 1\ndel b\ndef f():\n    global c\n    c = 1"))
+    ['a', 'b', 'c', 'f', 'm']
+    """
+    return {
+        instruction.argval
+        for instruction in _instructions(source)
+        if instruction.opname in _CHANGES
+    }
+
+
+def imports_in(notebook: NotebookNode) -> dict[str, str]:
+    """Return the import statement for each name that code cells of a notebook import.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_code_cell, new_notebook
+    >>> imports_in(new_notebook(cells=[new_code_cell("import os.path, math as m")]))
+    {'os': 'import os.path', 'm': 'import math as m'}
+    """
+    found = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for statement in _imports(cell.source):
+                for alias in statement.names:
+                    bound = alias.asname or alias.name.partition(".")[0]
+                    one = copy.copy(statement)
+                    one.names = [alias]
+                    found[bound] = ast.unparse(one)
+    return found
+
+
+def why_inside(source: str) -> str:
+    """Return why a test cell has to be executed in the learner's process, as far as its text tells.
+
+    The empty text means that it may be tried outside.
+
+    Examples
+    --------
+    >>> why_inside("assert squares(2) == [1, 4]")
+    ''
+    >>> why_inside("assert 'numpy' not in globals()")
+    'it uses globals'
+    """
+    if not is_python(source):
+        return "it has commands of Jupyter"
+    looks = _LOOKS - names_changed(source)
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Name(id=name) if name in looks:
+                return f"it uses {name}"
+            case ast.Import(names=names) if shared := {n.name for n in names} & _LOOKS:
+                return f"it uses {min(shared)}"
+            case ast.ImportFrom(module=module) if module in _LOOKS:
+                return f"it uses {module}"
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name.startswith("__"):
+                return f"it uses {name}"
+            case ast.Compare(ops=ops, comparators=values) if _compares_identity(ops, values):
+                return "it asks whether two objects are the same one"
+            case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
+                return "it waits for asynchronous code"
+    return ""
+
+
+def _compares_identity(ops: list[ast.cmpop], values: list[ast.expr]) -> bool:
+    return any(
+        isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(value, ast.Constant)
+        for op, value in zip(ops, values, strict=True)
+    )
+
+
+def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    code, _ = without_magics(source)
+    if is_python(code):
+        for node in ast.walk(ast.parse(code)):
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                yield node
+
+
+def _instructions(source: str) -> Iterator[dis.Instruction]:
+    code = _compiled(source)
+    if code:
+        yield from _all(code)
+
+
+def _compiled(source: str) -> CodeType | None:
+    code, _ = without_magics(source)
+    if not is_python(code):
+        return None
+    return compile(code, "<cell>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+
+
+def _all(code: CodeType) -> Iterator[dis.Instruction]:
+    yield from dis.get_instructions(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _all(constant)

@@ -1,0 +1,211 @@
+"""Where each plain test cell of an assignment is executed: outside the sandbox, or inside it.
+
+The model answers decide. A test cell that they pass with stand-ins for their functions is executed
+outside, where no learner's code can read or change it. A test cell that needs the answers' own
+objects, such as an instance of a class, is executed inside, in the learner's process, as nbgrader
+itself would do it. There a learner's code could read it, or claim that it passed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nbformat import NotebookNode
+from nbgrader.utils import determine_grade
+
+from grader.judging.assignment_source import Source
+from grader.judging.course_tests import is_course_test
+from grader.judging.live import Live
+from grader.judging.plain.code import (
+    imports_in,
+    names_changed,
+    names_used,
+    names_used_in_functions,
+    why_inside,
+)
+from grader.judging.plain.tests import PlainTests
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.sandbox import Sandbox
+from grader.submission.wording import listed
+
+FAILS_OUTSIDE = "the model answers do not pass it outside"
+FAILS = "the model answers do not pass it"
+
+_found: dict[str, Placement] = {}  # by a digest of all that it depends on
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the test cells of one notebook are executed."""
+
+    outside: tuple[str, ...]  #: by name, in the notebook's order
+    inside: Mapping[str, str]  #: the reason, by name
+    changing: frozenset[str]  #: those outside in which the model answers change arguments
+
+    def lines(self) -> list[str]:
+        """Return a sentence on the tests outside, and one on each inside."""
+        said = []
+        if self.outside:
+            said.append(f"tests outside the sandbox: {listed(self.outside)}.")
+        for name, why in self.inside.items():
+            said.append(
+                f"test inside the sandbox, where learners' code could read it: {name}, because "
+                f"{why}."
+            )
+        return said
+
+
+NOWHERE = Placement((), {}, frozenset())
+
+
+def has_plain_tests(source: Source) -> bool:
+    """Say whether a notebook has test cells that do not use the checks of this course."""
+    return any(source.is_test(cell) and not is_course_test(cell) for cell in source.model.cells)
+
+
+def placement_of(
+    source: Source, files: Mapping[str, bytes], limits: Limits, sandbox: Sandbox
+) -> Placement:
+    """Return where to execute the test cells of a notebook. It is found once in each process.
+
+    Parameters
+    ----------
+    source : Source
+        The instructor's notebook.
+    files : mapping
+        What lies beside it, by path.
+    limits : Limits
+        Of a submission.
+    sandbox : Sandbox
+        Where the model answers run.
+
+    Raises
+    ------
+    grader.sandbox.sandbox.SandboxUnavailable
+        If no sandbox can be started here.
+    """
+    if not has_plain_tests(source):
+        return NOWHERE
+    digest = hashlib.sha256(repr((source.file, sorted(files.items()), limits)).encode()).hexdigest()
+    if digest not in _found:
+        _found[digest] = _Trial(source, files, limits, sandbox).placement()
+    return _found[digest]
+
+
+class _Trial:
+    """Executes the model answers with the test cells outside or inside, and moves cells inside."""
+
+    def __init__(
+        self, source: Source, files: Mapping[str, bytes], limits: Limits, sandbox: Sandbox
+    ) -> None:
+        self.source, self.files, self.limits, self.sandbox = source, files, limits, sandbox
+        self.cells = [cell for cell in source.model.cells if cell.cell_type == "code"]
+        self.tests = [c for c in self.cells if source.is_test(c) and not is_course_test(c)]
+        self.inside: dict[str, str] = {}
+        self.changing: set[str] = set()
+
+    def placement(self) -> Placement:
+        self._look_at_the_text()
+        while self._moves_more_inside():
+            pass
+        names = [_name(cell) for cell in self.tests]
+        return Placement(
+            tuple(name for name in names if name not in self.inside),
+            {name: self.inside[name] for name in names if name in self.inside},
+            frozenset(self.changing) - self.inside.keys(),
+        )
+
+    def _look_at_the_text(self) -> None:
+        called = {n for cell in self._others() for n in names_used_in_functions(cell.source)}
+        bound = {name for cell in self._others() for name in names_changed(cell.source)}
+        for test in self.tests:
+            changed = names_changed(test.source)
+            imported = set(imports_in(NotebookNode(cells=[test])))
+            after = self._others_after(test)
+            read = called | {name for cell in after for name in names_used(cell.source)}
+            written = {name for cell in after for name in names_changed(cell.source)}
+            shared = ((changed - imported) & (read | written)) | (changed & read - bound)
+            why = why_inside(test.source)
+            if not why and shared:
+                why = f"it changes {min(shared)}, which other cells use"
+            if why:
+                self.inside[_name(test)] = why
+
+    def _moves_more_inside(self) -> bool:
+        """Execute the model answers once; say whether that moved any test cell inside."""
+        before = dict(self.inside)
+        with Live(self.sandbox, self.limits, self.files) as live:
+            plain = PlainTests(live, self.source, self.files, self.limits)
+            for count, cell in enumerate(self.cells, start=1):
+                if is_course_test(cell):
+                    continue
+                if not self.source.is_test(cell):
+                    live.execute(str(count), cell.source)
+                    plain.give(cell)
+                elif _name(cell) not in self.inside and not self._passes_outside(cell, plain):
+                    live.execute(str(count), cell.source)
+                elif _name(cell) in before:
+                    outputs = live.execute(str(count), cell.source, has_mark=True)
+                    if before[_name(cell)] != FAILS and not _has_all_points(cell, outputs):
+                        self._move_what_it_needs(cell)
+        return self.inside != before
+
+    def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
+        known = plain.trusted | self.source.answers
+        if needed := self._defined_inside(cell) & names_used(cell.source) - known:
+            why = f"it uses {min(needed)}, which a test cell inside defines"
+        elif not _has_all_points(cell, plain.judge(cell, 0)):
+            why = FAILS_OUTSIDE
+            plain.forget(names_changed(cell.source))
+        else:
+            if plain.calls.have_changed:
+                self.changing.add(_name(cell))
+            return True
+        self.inside[_name(cell)] = why
+        return False
+
+    def _defined_inside(self, cell: NotebookNode) -> set[str]:
+        return {
+            name
+            for test in self._before(cell)
+            if _name(test) in self.inside
+            for name in names_changed(test.source)
+        }
+
+    def _move_what_it_needs(self, cell: NotebookNode) -> None:
+        """Move inside the test cells that define what a test cell inside needs, if any do."""
+        found = False
+        for test in self._before(cell):
+            shared = names_changed(test.source) & names_used(cell.source)
+            if _name(test) not in self.inside and shared:
+                self.inside[_name(test)] = f"it defines {min(shared)}, which {_name(cell)} uses"
+                found = True
+        if not found:
+            self.inside[_name(cell)] = FAILS
+
+    def _before(self, cell: NotebookNode) -> list[NotebookNode]:
+        number = next(number for number, test in enumerate(self.tests) if test is cell)
+        return self.tests[:number]
+
+    def _others_after(self, test: NotebookNode) -> list[NotebookNode]:
+        place = next(number for number, cell in enumerate(self.cells) if cell is test)
+        return [cell for cell in self.cells[place:] if not self.source.is_test(cell)]
+
+    def _others(self) -> list[NotebookNode]:
+        return [cell for cell in self.cells if not self.source.is_test(cell)]
+
+
+def _name(cell: NotebookNode) -> str:
+    return cell.metadata.nbgrader.grade_id
+
+
+def _has_all_points(cell: NotebookNode, outputs: list[NotebookNode]) -> bool:
+    """Say whether nbgrader gives a test cell with these outputs all its points."""
+    cell = NotebookNode(cell, outputs=outputs)
+    try:
+        score, most = determine_grade(cell)
+    except ValueError:  # more points than there are
+        return False
+    return score == most

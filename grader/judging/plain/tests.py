@@ -1,0 +1,332 @@
+"""Plain test cells, such as ``assert squares(2) == [1, 4]``, executed in the judge's process.
+
+A learner's function is a stand-in that can be called: arguments and result cross by value, an error
+by its type and its text. So no code of a learner can read the test, change it, or claim that it
+passed. `grader.judging.plain.placement` decides which test cells can be executed so.
+
+Defends against: an answer that looks at the test or its caller, or that changes what the test uses.
+
+Does not defend against: a result that is chosen by the arguments alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import functools
+import io
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any, NoReturn
+
+import numpy as np
+from nbformat import NotebookNode
+from nbgrader.utils import is_locked
+
+from attn_lib.course.checks.remote import type_name
+from attn_lib.course.notebooks.cells import without_hidden_tests
+from attn_lib.course.notebooks.magics import is_python
+from grader.judging.assignment_source import Source
+from grader.judging.bounds import TookTooMuch, bounded
+from grader.judging.live import Live
+from grader.judging.outputs import error_output, new_output, result_output, stopped_output, writable
+from grader.judging.plain.code import imports_in, names_changed, names_used
+from grader.sandbox.inside.limits import Limits
+from grader.sandbox.inside.wire import Opaque
+
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
+_MAX_TEXT = 4000  # characters of an error's text
+
+
+class Stopped(BaseException):
+    """Raised in a test cell when a call had to be stopped.
+
+    A BaseException, so that a test's ``except Exception`` cannot catch it.
+    """
+
+
+@dataclass
+class Calls:
+    """Whether calls change the test cell's arguments as the function changed its copies."""
+
+    change: bool = True
+    have_changed: bool = False  #: whether any function changed its copies
+    unread: list[str] = field(default_factory=list)  #: types of results that could not cross
+
+
+@dataclass(frozen=True, repr=False)
+class RemoteFunction:
+    """A learner's function in the sandbox. It can be called as if it were here."""
+
+    live: Live
+    name: str
+    calls: Calls
+
+    def __repr__(self) -> str:
+        """Return what Python shows of a function, without its address."""
+        return f"<function {self.name}>"
+
+    def __call__(self, *args: object, **keywords: object) -> object:
+        """Call the function with copies of the arguments, and return a copy of its result."""
+        invocation = self.live.invoke(self.name, args, keywords)
+        for stream, text in invocation.printed:
+            (sys.stderr if stream == "stderr" else sys.stdout).write(writable(text))
+        given = [*args, *keywords.values()]
+        for number, value in invocation.changed:
+            self.calls.have_changed = True
+            if self.calls.change and 0 <= number < len(given):
+                _change(given[number], value)
+        if invocation.ending == "stopped":
+            raise Stopped(f"{self.name} was stopped: {invocation.body}")
+        if invocation.ending == "raised":
+            _raise(*invocation.body)
+        self.calls.unread += _unread_in(invocation.body)
+        return invocation.body
+
+
+class PlainTests:
+    """Executes the plain test cells of one submission, with a namespace that they share.
+
+    Parameters
+    ----------
+    live : Live
+        The submission's code.
+    source : Source
+        The instructor's notebook. Test cells may rely on what its cells import.
+    files : mapping
+        What lies beside the instructor's notebook, by path. Test cells may read it.
+    limits : Limits
+        Of the submission.
+    """
+
+    def __init__(
+        self,
+        live: Live,
+        source: Source,
+        files: Mapping[str, bytes],
+        limits: Limits,
+    ) -> None:
+        self._live = live
+        self._source = source
+        self._answers = source.answers
+        self._files = files
+        self._limits = limits
+        self.calls = Calls()
+        self._names: dict[str, Any] = {"__name__": "__main__"}
+        self._used: set[str] = set()  # by all test cells so far: a later one may call their helpers
+
+    @functools.cached_property
+    def _imports(self) -> dict[str, str]:
+        return imports_in(self._source.stub)
+
+    @property
+    def trusted(self) -> set[str]:
+        """The names that test cells outside and given cells have defined here."""
+        return set(self._names)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Remove what a test cell has defined here."""
+        for name in names:
+            self._names.pop(name, None)
+
+    def give(self, cell: NotebookNode) -> None:
+        """Define here what a locked cell defines without a learner's work, such as a constant.
+
+        A test can then rely on it, whatever a learner's code makes of that name.
+        """
+        if not is_locked(cell) or not is_python(cell.source):
+            return
+        with contextlib.suppress(TookTooMuch), bounded(self._limits), _folder_with(self._files):
+            for statement in ast.parse(cell.source).body:
+                self._define(statement)
+
+    def _define(self, statement: ast.stmt) -> None:
+        text = ast.unparse(statement)
+        used, changed = names_used(text), names_changed(text)
+        self._import(used)
+        needs = used - changed - self._names.keys() - set(dir(builtins))
+        if isinstance(statement, _DEFINITIONS) and not (needs or changed & self._answers):
+            with contextlib.suppress(Exception):  # then it is read from the sandbox
+                exec(text, self._names)
+
+    def judge(
+        self, cell: NotebookNode, count: int, *, may_change: bool = True
+    ) -> list[NotebookNode]:
+        """Execute a test cell and return its outputs, from which nbgrader reads the points.
+
+        An answer may pass a test only because it changes the arguments, with which the test then
+        computes what it expects. So if the model answers do not change them, it has to pass both
+        with and without that change.
+
+        Parameters
+        ----------
+        cell : NotebookNode
+        count : int
+            The number of the cell's execution.
+        may_change : bool
+            Whether the model answers change arguments in this cell.
+        """
+        self.calls.change, self.calls.have_changed, self.calls.unread = True, False, []
+        outputs = self._execute(cell, count)
+        if self.calls.have_changed and not may_change and not _has_failed(outputs):
+            self.calls.change = False
+            outputs = self._execute(cell, count)
+        if self.calls.unread and _has_failed(outputs):
+            self._live.remarks.append(
+                f"The test {cell.metadata.nbgrader.grade_id} could not look at an object of type "
+                f"{self.calls.unread[0]}, since only plain values leave the sandbox. Look at the "
+                "answer yourself."
+            )
+        return outputs
+
+    def _execute(self, cell: NotebookNode, count: int) -> list[NotebookNode]:
+        name = cell.metadata.nbgrader.grade_id
+        body, last = _compiled(cell.source, name)
+        answers = self._answers_for(cell.source)
+        said, warned, value, failure = io.StringIO(), io.StringIO(), None, None
+        self._names.update(answers)
+        with (
+            warnings.catch_warnings(),  # shows anew what another submission has been warned of
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(warned),
+            _folder_with(self._files),
+        ):
+            try:
+                with bounded(self._limits):
+                    exec(body, self._names)
+                    value = eval(last, self._names) if last else None
+            except Stopped as stopped:
+                failure = stopped_output(str(stopped))
+            except TookTooMuch as stopped:
+                failure = stopped_output(f"judging it was stopped because {stopped}")
+                self._live.remarks.append(
+                    f"The cell {name} has no points: judging it was stopped because {stopped}."
+                )
+            except (Exception, SystemExit) as error:
+                failure = _error(error, cell.source, name)
+            finally:
+                for known in answers:
+                    self._names.pop(known, None)
+        outputs = [
+            new_output("stream", name=stream, text=text)
+            for stream, printed in (("stdout", said), ("stderr", warned))
+            if (text := writable(printed.getvalue()))
+        ]
+        if failure is not None:
+            outputs.append(failure)
+        elif value is not None:
+            outputs.append(result_output({"text/plain": writable(repr(value))}, count))
+        return self._live.fit(outputs)
+
+    def _answers_for(self, source: str) -> dict[str, Any]:
+        """Return stand-ins for the names that a test cell needs; import the modules it needs."""
+        self._used |= names_used(source)
+        self._import(self._used)
+        asked = {
+            name
+            for name in self._used - self._names.keys()
+            if name in self._answers or not hasattr(builtins, name)
+        }
+        answers = self._live.stand_ins(asked, self._function, exact=True)
+        self.calls.unread += _unread_in(list(answers.values()))
+        return answers
+
+    def _function(self, live: Live, name: str) -> RemoteFunction:
+        return RemoteFunction(live, name, self.calls)
+
+    def _import(self, names: set[str]) -> None:
+        """Import those of the names that the assignment's own cells import."""
+        for bound, statement in self._imports.items():
+            if bound in names and bound not in self._names and bound not in self._answers:
+                with contextlib.suppress(Exception):  # then the test itself says what is missing
+                    exec(statement, self._names)
+
+
+def _unread_in(value: object) -> list[str]:
+    """Return the types of objects that could not cross, of a value and what it directly holds."""
+    inside = list(value.values()) if isinstance(value, dict) else value
+    parts = [value, *inside] if isinstance(inside, (list, tuple)) else [value]
+    return [type_name(part) for part in parts if isinstance(part, Opaque)]
+
+
+def _has_failed(outputs: list[NotebookNode]) -> bool:
+    return any(output.output_type == "error" for output in outputs)
+
+
+def _change(value: object, new: object) -> None:
+    """Change an argument in place as the learner's function did, where Python can."""
+    if isinstance(value, list) and isinstance(new, list):
+        value[:] = new
+    elif isinstance(value, (dict, set)) and type(new) is type(value):
+        value.clear()
+        value.update(new)
+    elif (
+        isinstance(value, np.ndarray)
+        and isinstance(new, np.ndarray)
+        and (value.shape, value.dtype) == (new.shape, new.dtype)
+    ):
+        value[...] = new
+    else:
+        raise Stopped("an argument was changed in a way that the test cannot see")
+
+
+def _raise(kinds: list[str], args: list[Any]) -> NoReturn:
+    """Raise the error of a learner's function: the most special built-in type that can be made."""
+    for name in kinds:
+        kind = getattr(builtins, name, None)
+        if isinstance(kind, type) and issubclass(kind, (Exception, SystemExit)):
+            with contextlib.suppress(TypeError):
+                error = kind(*args)
+                break
+    else:
+        error = Exception(*args)
+    raise error
+
+
+@contextlib.contextmanager
+def _folder_with(files: Mapping[str, bytes]) -> Iterator[None]:
+    """Let test cells find the assignment's files in the folder in which they are executed."""
+    with tempfile.TemporaryDirectory(prefix="tests-") as folder:
+        for name, content in files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        with contextlib.chdir(folder):
+            yield
+
+
+def _compiled(source: str, name: str) -> tuple[CodeType, CodeType | None]:
+    """Return the statements of a test cell, and its last expression if that has a result."""
+    tree = ast.parse(source)
+    last = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not _is_silent(source):
+        last = tree.body.pop()
+    file = f"<{name}>"
+    return (
+        compile(tree, file, "exec"),
+        compile(ast.Expression(last.value), file, "eval") if isinstance(last, ast.Expr) else None,
+    )
+
+
+def _is_silent(source: str) -> bool:
+    """Say whether a semicolon at the end of a cell hides its result."""
+    return source.rstrip().endswith(";")
+
+
+def _error(error: BaseException, source: str, name: str) -> NotebookNode:
+    """Return the error of a test cell, with the line if that is not hidden."""
+    kind, text = type(error).__name__, writable(str(error))[:_MAX_TEXT]
+    lines = [f"{kind}: {text}" if text else kind]
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == f"<{name}>" and frame.lineno:
+            line = source.splitlines()[frame.lineno - 1].strip()
+            if line in map(str.strip, without_hidden_tests(source).splitlines()):
+                lines.insert(-1, f"line {frame.lineno}: {line}")
+    return error_output(kind, text, lines)

@@ -1,0 +1,117 @@
+"""In other nbgrader courses, scores equal those of nbgrader itself, cell by cell."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from grader.command_line import commands
+from grader.command_line.other_course import OtherCourse
+from grader.course import do_step, put_alembic_on_path
+from tests.end_to_end.nbgrader_courses import COURSES, FIRST_PROGRAMS
+
+
+def rows(folder: Path, assignment: str) -> set[tuple]:
+    """Return what the gradebook has for each graded cell."""
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as gradebook:
+        return {
+            (
+                *(submission.student.id, notebook.name, grade.name, grade.auto_score),
+                *(grade.manual_score, grade.needs_manual_grade, grade.max_score),
+            )
+            for submission in gradebook.assignment_submissions(assignment)
+            for notebook in submission.notebooks
+            for grade in notebook.grades
+        }
+
+
+@pytest.fixture(scope="module", params=COURSES)
+def graded(request, tmp_path_factory):
+    """A course that nbgrader has graded, and a copy of it from before that."""
+    course = COURSES[request.param]
+    folder = tmp_path_factory.mktemp("course")
+    stock, ours = folder / "stock", folder / "ours"
+    stock.mkdir()
+    course.write(stock)
+    put_alembic_on_path()
+    config = Config({"CourseDirectory": {"root": str(stock)}})
+    api = NbGraderAPI(CourseDirectory(config=config), config=config)
+    do_step(api.generate_assignment, course.assignment)
+    shutil.copytree(stock, ours)
+    for student in sorted(api.get_submitted_students(course.assignment)):
+        do_step(api.autograde, course.assignment, student)
+    return course, stock, ours
+
+
+def test_scores_are_those_of_nbgrader_itself(graded, capsys):
+    course, stock, ours = graded
+    assert commands.main(["course", str(ours), course.assignment]) == 0
+    told = capsys.readouterr().out
+    assert rows(ours, course.assignment) == rows(stock, course.assignment)
+    inside = {
+        line.split(" it: ")[1].split(", because ")[0]
+        for line in told.splitlines()
+        if " it: " in line
+    }
+    assert inside == course.inside
+    for path in (stock / "autograded").rglob("*"):
+        assert (ours / "autograded" / path.relative_to(stock / "autograded")).exists(), path
+
+
+def test_where_tests_run_is_said_without_grading(graded, capsys):
+    course, _, ours = graded
+    before = rows(ours, course.assignment)
+    assert commands.main(["course", str(ours), course.assignment, "--placement"]) == 0
+    assert "points" not in capsys.readouterr().out
+    assert rows(ours, course.assignment) == before
+
+
+@pytest.fixture
+def first_programs(tmp_path):
+    FIRST_PROGRAMS.write(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_that_is_no_course_is_said(tmp_path, capsys):
+    assert commands.main(["course", str(tmp_path), "ps1"]) == 2
+    assert (
+        f"expected nbgrader_config.py of an nbgrader course in {tmp_path}"
+        in capsys.readouterr().err
+    )
+
+
+def test_a_mistake_in_the_configuration_is_said(tmp_path, capsys):
+    (tmp_path / "nbgrader_config.py").write_text("c = get_conf()", encoding="utf-8")
+    assert commands.main(["course", str(tmp_path), "ps1"]) == 2
+    assert "nbgrader_config.py raised NameError" in capsys.readouterr().err
+
+
+def test_an_unknown_assignment_and_nobody_who_handed_in_are_said(first_programs, capsys):
+    assert commands.main(["course", str(first_programs), "week-9"]) == 2
+    assert "expected the instructor's notebooks in" in capsys.readouterr().err
+    assert commands.main(["course", str(first_programs), "functions", "--student", "z*"]) == 2
+    assert "expected submissions in" in capsys.readouterr().err
+
+
+def test_an_assignment_that_was_not_released_fails_with_nbgraders_words(first_programs, capsys):
+    assert commands.main(["course", str(first_programs), "functions", "--student", "right"]) == 1
+    told = capsys.readouterr().out
+    assert "right: failed: No assignment with ID 'functions' exists in the database" in told
+
+
+def test_a_course_keeps_its_own_settings(first_programs):
+    (first_programs / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.source_directory = 'masters'\n"
+        "c.Grading.call_seconds = 1.5\n",
+        encoding="utf-8",
+    )
+    (first_programs / "source").rename(first_programs / "masters")
+    course = OtherCourse(first_programs, "none")
+    assert course.config.Grading == {"call_seconds": 1.5, "isolation": "none"}
+    assert len(list(course.placement("functions"))) == 1 + len(FIRST_PROGRAMS.inside)
