@@ -17,7 +17,6 @@ from attn_lib.course.personal.dot_products import SHOWN_BY_TWO_KEYS
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS, IN_SCORES_OF_TWO_KEYS
 
-
 #: Each learner's keys, drawn once for several tests.
 keys_of = cache(two_keys)
 
