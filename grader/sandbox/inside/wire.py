@@ -324,19 +324,6 @@ class _Reader:
             return Opaque(_typed(name, str))
         return self._record(tag, [self.value(part, depth + 1) for part in parts])
 
-    def _count(self, parts: int, depth: int) -> None:
-        self._parts += parts
-        if self._parts > MAX_PARTS or depth > MAX_DEPTH + 1:
-            raise WireError("the frame is too deep or has too many parts")
-
-    def _values(self, parts: list[Any], depth: int) -> list[Any]:
-        if {*map(type, parts)} != {int}:
-            return [self.value(part, depth) for part in parts]
-        # What `value` does for each, at once: lists of integers are long.
-        self._count(len(parts), depth)
-        _check_integers(parts)
-        return parts
-
     def _exact(self, tag: str, values: list[Any]) -> Any:
         if tag == "bytes":
             (numbers,) = values
@@ -354,6 +341,19 @@ class _Reader:
         if tag == "pairs":
             return dict(values)
         return set(values) if tag == "set" else frozenset(values)
+
+    def _count(self, parts: int, depth: int) -> None:
+        self._parts += parts
+        if self._parts > MAX_PARTS or depth > MAX_DEPTH + 1:
+            raise WireError("the frame is too deep or has too many parts")
+
+    def _values(self, parts: list[Any], depth: int) -> list[Any]:
+        if {*map(type, parts)} != {int}:
+            return [self.value(part, depth) for part in parts]
+        # What `value` does for each, at once: lists of integers are long.
+        self._count(len(parts), depth)
+        _check_integers(parts)
+        return parts
 
     def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
