@@ -255,6 +255,9 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "make exercises": Run(says="dot-products: up to date"),
     "make release": ARCHIVE,
     ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
+    "nbgrader validate": Tested(
+        "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_validate_accepts_right_answers"
+    ),
     ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
     "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
     "nbgrader submit dot-products --course attention": EXCHANGE,
@@ -275,6 +278,18 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/nbgrader release_feedback dot-products": EXCHANGE,
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
         writes=("grades-moodle.csv",)
+    ),
+    ".venv/bin/python -m grader return dot-products --format moodle": Tested(
+        "tests/grader/reporting/test_returning.py::test_pages_for_moodle"
+    ),
+    ".venv/bin/python -m grader return dot-products --format canvas": Tested(
+        f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
+    ),
+    ".venv/bin/python -m grader return dot-products --format mail": Run(
+        writes=(
+            "return-mail-dot-products/students.csv",
+            "return-mail-dot-products/pages/divides-by-d-k/dot-products.html",
+        )
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install compare50": EXTERNAL,
