@@ -72,6 +72,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     hand_in("bo", STUB, "Dot Products (1).ipynb")
     hand_in("cleo", STUB, "b.ipynb")
     hand_in("cleo", STUB, "a.ipynb")
+    hand_in("eve", (EXERCISES / "masking" / "masking.ipynb").read_bytes())
     (tmp_path / "submitted" / "dan").mkdir()
 
     status, out, err = run("grade")
@@ -80,13 +81,16 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert "Error" not in out
     assert "bo: 'Dot Products (1).ipynb' was used in place of dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
-    assert "7 could not be graded." in out
+    assert "8 could not be graded." in out
     lines = grades(tmp_path)
     assert {s for s, row in lines.items() if row["score"] == "0.0"} == {"ada", "bo"}
     for student in NO_NOTEBOOKS:
         assert lines[student]["status"].startswith("failed: the file "), student
         assert lines[student]["score"] == ""
     assert lines["cleo"]["status"].startswith("failed: found 'a.ipynb' and 'b.ipynb'")
+    assert lines["eve"]["status"].startswith(
+        "failed: expected this assignment's notebook, found that of masking: "
+    )
     assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
@@ -95,10 +99,10 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
     path = tmp_path / "grades-moodle.csv"
-    left_out = "bytes, cells-are-a-number, cleo, dan, empty, list, text"
+    left_out = "bytes, cells-are-a-number, cleo, dan, empty, eve, list, text"
     assert (status, out) == (
         0,
-        f"2 students in {path}.\nLeft out, because the work has no grade: 7 ({left_out}).\n",
+        f"2 students in {path}.\nLeft out, because the work has no grade: 8 ({left_out}).\n",
     )
     assert [line.split(",")[0] for line in path.read_text(encoding="utf-8").splitlines()] == [
         '"username"',
