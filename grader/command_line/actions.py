@@ -103,7 +103,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
-    """Autograde, write feedback and grades.csv too if `everything`; return the exit status.
+    """Autograde, write feedback and grades too if `everything`; return the exit status.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
 def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
     from grader.command_line import grading
     from grader.gradebook import reading
-    from grader.reporting import results, summary
+    from grader.reporting import export, results, summary
     from grader.running import pipeline
 
     _warn_of(run.isolation)
@@ -166,7 +166,8 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
         sentences.append(summary.formulas(graded.results))
-        sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
+        grades = export.path_of(run.into, run.assignment)
+        sentences.append(f"Grades: {grades}. Feedback: {page}")
     return _print_results(graded, sentences)
 
 
@@ -202,14 +203,13 @@ def write_grades(options: argparse.Namespace) -> int:
     """
     from grader.reporting import export, summary
 
-    name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
-    path = options.output or options.into / name
+    path = options.output or export.path_of(options.into, options.assignment, options.format)
     found = _results(options)
     lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
         path,
-        assignment=options.assignment,
+        column=options.column or options.assignment,
         file_format=options.format,
     )
     say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))

@@ -135,7 +135,9 @@ README: dict[str, Entry] = {
     "make release": ARCHIVE,
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
     ".venv/bin/python -m grader grade dot-products": Run(
-        first=hand_in("divides-by-d-k"), writes=("grades.csv", "gradebook.db"), says="14 of 20"
+        first=hand_in("divides-by-d-k"),
+        writes=("grades-dot-products.csv", "gradebook.db"),
+        says="14 of 20",
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install .": WHEEL,
@@ -254,6 +256,10 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/nbgrader db student list": Run(says=r"^soren \(Ødegård, Søren\)"),
     "make exercises": Run(says="dot-products: up to date"),
     "make release": ARCHIVE,
+    "nbgrader validate": Tested(
+        "tests/end_to_end/test_sample_class.py"
+        "::TestStockNbgrader::test_validate_accepts_right_answers"
+    ),
     ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
     ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
     "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
@@ -266,7 +272,10 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ),
     ".venv/bin/python -m grader grade dot-products": Run(
         first=hand_in("divides-by-d-k"),
-        writes=("grades.csv", "feedback/divides-by-d-k/dot-products/dot-products.html"),
+        writes=(
+            "grades-dot-products.csv",
+            "feedback/divides-by-d-k/dot-products/dot-products.html",
+        ),
         says=r"14 of 20(?s:.*)^Due 2026-03-02 22:59 UTC\.",
     ),
     "nbgrader autograde": AUTOGRADE,
@@ -274,7 +283,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader feedback dot-products": Run(says="1 page "),
     ".venv/bin/nbgrader release_feedback dot-products": EXCHANGE,
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
-        writes=("grades-moodle.csv",)
+        writes=("grades-dot-products-moodle.csv",)
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install compare50": EXTERNAL,
