@@ -130,6 +130,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             force=options.force,
             db_url=gradebook_address(options),
             isolation=options.isolation,
+            add_students=options.add_students,
         )
         if not run.students():
             raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
@@ -159,16 +160,20 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
         summary.not_judged(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
+    students = [result.student for result in graded.results]
+    learners = reading.learners(run.db_url)
+    not_listed = sorted({*run.students()} - {*students})
+    sentences.append(summary.not_listed(not_listed, learners))
     if run.student == "*":
-        students = [result.student for result in graded.results]
-        sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.absent(list(learners), students))
         sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
         sentences.append(summary.formulas(graded.results))
         grades = export.path_of(run.into, run.assignment)
         sentences.append(f"Grades: {grades}. Feedback: {page}")
-    return _print_results(graded, sentences)
+    status = _print_results(graded, sentences)
+    return SOME_FAILED if not_listed else status
 
 
 def write_feedback(options: argparse.Namespace) -> int:

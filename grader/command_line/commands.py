@@ -141,7 +141,14 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
     )
     _add_class_options(command)
     command.add_argument(
-        "--force", action="store_true", help="judge again what has not changed since it was graded"
+        "--force",
+        action="store_true",
+        help="judge again what has not changed since it was graded; continues if it was stopped",
+    )
+    command.add_argument(
+        "--add-students",
+        action="store_true",
+        help="also grade folders that are not on the class list, and make students of them",
     )
     command.add_argument(
         "--workers",

@@ -33,7 +33,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from grader.errors import GraderError
-from grader.gradebook.reading import open_gradebook, seconds_late
+from grader.gradebook.reading import Known, known_students, open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
 from grader.printable import printable
@@ -139,6 +139,12 @@ class GradebookWriter:
         found = set(rows)
         self._db.rollback()
         return found
+
+    def known_students(self) -> Known:
+        """Return which students are in the gradebook, and what it knows of them."""
+        known = known_students(self._db)
+        self._db.rollback()
+        return known
 
     def enter_names(self, names: Mapping[str, tuple[str, str]]) -> None:
         """Enter each student's first and last name."""

@@ -69,18 +69,16 @@ class Untested:
 Entry = Run | Tested | Untested
 
 
-def hand_in(*students: str) -> Callable[[Path], None]:
-    """Return a step that puts answers of the sample class into the folder submitted/."""
+def hand_in(**answers: str) -> Callable[[Path], None]:
+    """Return a step that puts each student's answers, of the sample class, into submitted/."""
 
     def step(course: Path) -> None:
-        answers = course / "answers"
-        answers.mkdir(exist_ok=True)
-        for student in students:
-            (answers / f"{student}.py").write_bytes(
-                (SAMPLE / "answers" / f"{student}.py").read_bytes()
-            )
+        folder = course / "answers"
+        folder.mkdir(exist_ok=True)
+        for student, name in answers.items():
+            (folder / f"{student}.py").write_bytes((SAMPLE / "answers" / f"{name}.py").read_bytes())
         write_class(
-            course / "exercises/dot-products/dot-products.ipynb", answers, course / "submitted"
+            course / "exercises/dot-products/dot-products.ipynb", folder, course / "submitted"
         )
 
     return step
@@ -135,7 +133,7 @@ README: dict[str, Entry] = {
     "make release": ARCHIVE,
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
     ".venv/bin/python -m grader grade dot-products": Run(
-        first=hand_in("divides-by-d-k"),
+        first=hand_in(ada="divides-by-d-k"),
         writes=("grades-dot-products.csv", "gradebook.db"),
         says="14 of 20",
     ),
@@ -253,6 +251,10 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/nbgrader db student import roster.csv": Run(
         first=write_roster, writes=("gradebook.db",)
     ),
+    "nbgrader db student remove ruth --force": Tested(
+        "tests/grader/running/test_class_list.py"
+        "::test_a_removed_student_leaves_report_exports_and_journal"
+    ),
     ".venv/bin/nbgrader db student list": Run(says=r"^soren \(Ødegård, Søren\)"),
     "make exercises": Run(says="dot-products: up to date"),
     "make release": ARCHIVE,
@@ -271,10 +273,10 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
         f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
     ),
     ".venv/bin/python -m grader grade dot-products": Run(
-        first=hand_in("divides-by-d-k"),
+        first=hand_in(ada="divides-by-d-k"),
         writes=(
             "grades-dot-products.csv",
-            "feedback/divides-by-d-k/dot-products/dot-products.html",
+            "feedback/ada/dot-products/dot-products.html",
         ),
         says=r"14 of 20(?s:.*)^Due 2026-03-02 22:59 UTC\.",
     ),
