@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attn_lib.course.mistakes.core import mistake
+from attn_lib.course.targets import masked_attention
 from attn_lib.softmax import softmax
 
 
@@ -171,6 +172,18 @@ def _query_mask_for_key_mask(q, k, v, lengths):
     scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
     real = np.arange(q.shape[-2])[:, None] < np.asarray(lengths)[..., None, None]
     return softmax(np.where(real, scores, -np.inf)) @ v
+
+
+@mistake(
+    "padded-queries-hidden-too",
+    "padded_attention",
+    "It hides all keys from padded queries as well; only padded keys have to be hidden.",
+    "masking#queries-or-keys",
+)
+def _padded_queries_hidden_too(q, k, v, lengths):
+    ends = np.asarray(lengths)[..., None, None]
+    real = np.arange(q.shape[-2])[:, None] < ends
+    return masked_attention(q, k, v, real & (np.arange(k.shape[-2]) < ends))
 
 
 @mistake(

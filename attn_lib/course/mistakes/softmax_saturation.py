@@ -152,6 +152,17 @@ def _maximum_for_the_normaliser(scores):
 
 
 @mistake(
+    "logarithm-to-base-two",
+    "log_softmax",
+    "It takes a logarithm to base 2; that of an exponential is np.log, to base e.",
+    "softmax-saturation#numerical-stability",
+)
+def _logarithm_to_base_two(scores):
+    shifted = scores - np.max(scores, axis=-1, keepdims=True)
+    return shifted - np.log2(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+@mistake(
     "limit-of-the-type",
     "overflow_limit",
     "It gives the largest number of the type; exp reaches that at its logarithm.",

@@ -169,6 +169,24 @@ def _each_block_normalised(q, k, v, block):
 
 
 @mistake(
+    "divided-in-each-block",
+    "streaming_attention",
+    "It divides by the sum after each block and adds to that; divide once, at the end.",
+    "complexity#streaming",
+)
+def _divided_in_each_block(q, k, v, block):
+    row_max, row_sum, output = np.full((len(q), 1), -np.inf), 0.0, 0.0
+    for i in range(0, len(k), block):
+        scores = scaled_scores(q, k[i : i + block])
+        new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
+        rescale, exponentials = np.exp(row_max - new_max), np.exp(scores - new_max)
+        row_sum = rescale * row_sum + exponentials.sum(axis=-1, keepdims=True)
+        output = (rescale * output + exponentials @ v[i : i + block]) / row_sum
+        row_max = new_max
+    return output
+
+
+@mistake(
     "nothing-rescaled",
     "streaming_attention",
     "It rescales neither sum nor output when a block brings a larger score.",

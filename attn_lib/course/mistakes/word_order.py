@@ -106,6 +106,19 @@ def _exponent_without_the_two(x, positions):
 
 
 @mistake(
+    "second-entry-from-the-turned-first",
+    "rotate",
+    "It computes the second entry of a pair from the first one after its turn; take it before.",
+    "from-text-to-next-word#order",
+)
+def _second_entry_from_the_turned_first(x, positions):
+    angles = positions[:, None] * _frequencies(x.shape[-1])
+    cos, sin = np.cos(angles), np.sin(angles)
+    first = x[..., 0::2] * cos - x[..., 1::2] * sin
+    return np.stack([first, first * sin + x[..., 1::2] * cos], axis=-1).reshape(x.shape)
+
+
+@mistake(
     "angles-in-degrees",
     "rotate",
     "It gives cosine and sine the angles in degrees; they take radians.",

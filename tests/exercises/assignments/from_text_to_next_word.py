@@ -413,7 +413,7 @@ SLIPS = {
             "= a * np.sin(angles) + b",
             "= turned[..., 0::2] * np.sin(angles) + b",
         ),
-        "entries differ",
+        "second-entry-from-the-turned-first",
         2,
     ),
     "pairs numbered by entry": slip(

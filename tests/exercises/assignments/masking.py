@@ -464,7 +464,7 @@ def padded_attention(q, k, v, lengths):
     return masked_softmax(scores, rows & columns) @ v
 """,
         cost={"bug-tests": 2},
-        told="padded_attention on shapes (2, 5, 4), (2, 5, 4), (2, 5, 3), with [3, 4]",
+        told="padded-queries-hidden-too",
     ),
     "scale left out": Slip(
         "bug",

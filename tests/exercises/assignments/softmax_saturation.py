@@ -351,7 +351,7 @@ def log_softmax(scores):
     return largest + np.log(np.exp(scores - largest).sum(axis=-1, keepdims=True)) - scores
 """,
         cost={"logarithm-tests": 3},
-        told="entries differ",
+        told="This is the right result with the opposite sign.",
     ),
     "base 2": Slip(
         "logarithm",
@@ -361,7 +361,7 @@ def log_softmax(scores):
     return shifted - np.log2(np.exp(shifted).sum(axis=-1, keepdims=True))
 """,
         cost={"logarithm-tests": 3},
-        told="entries differ",
+        told="logarithm-to-base-two",
     ),
     "without keepdims": Slip(
         "logarithm",
