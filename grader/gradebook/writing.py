@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -145,6 +146,14 @@ class GradebookWriter:
         known = known_students(self._db)
         self._db.rollback()
         return known
+
+    def add_students(self, students: Iterable[str]) -> None:
+        """Add students, except for ids that the gradebook cannot hold."""
+        for student in students:
+            with contextlib.suppress(ImpossibleId):
+                self.check_id(student)
+                self._add_student(student)
+        self._db.commit()
 
     def enter_names(self, names: Mapping[str, tuple[str, str]]) -> None:
         """Enter each student's first and last name."""

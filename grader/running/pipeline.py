@@ -240,8 +240,11 @@ def autograde(
             writer.enter_names(run.names)
         writer.renew_penalties()
         listed = class_list(writer.known_students(), run.into)
-        if not run.add_students:
-            students = [student for student in students if listed.takes(student)]
+        others = [student for student in students if not listed.takes(student)]
+        if run.add_students:
+            writer.add_students(others)
+        else:
+            students = sorted({*students} - {*others})
         journal.remove(listed.has_left)
         if run.force:
             journal.judge_again(run.student, students)

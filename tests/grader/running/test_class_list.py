@@ -49,6 +49,9 @@ def test_a_folder_that_is_not_listed_is_not_graded(room, facts):
     assert room.grade(0, add_students=True) == ["S17"]
     assert students(room) == ["S17", "s17", "s18"]
     assert room.grade(0) == []  # whom grading was told to add is a student from now on
+    room.hand_in("zoe", "no")
+    assert room.grade(0, add_students=True) == ["zoe"]
+    assert room.results()["zoe"].status == "failed: no notebook"
 
 
 def test_without_a_class_list_each_folder_makes_a_student(room):
