@@ -204,8 +204,9 @@ def not_listed(names: Sequence[str], learners: Mapping[str, Learner]) -> str:
     if not names:
         return ""
     alike: dict[str, str] = {}
-    for student, (first, last, lms_user_id) in learners.items():
-        for known in (student, lms_user_id, f"{first} {last}", f"{last} {first}"):
+    for student, learner in learners.items():
+        first, last = learner.first_name, learner.last_name
+        for known in (student, learner.lms_user_id, f"{first} {last}", f"{last} {first}"):
             alike.setdefault(_plain(known), student)
     ids = {_plain(student): student for student in learners}
     found = []
