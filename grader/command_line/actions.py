@@ -108,7 +108,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
-    """Autograde, write feedback and grades.csv too if `everything`; return the exit status.
+    """Autograde, write feedback and grades too if `everything`; return the exit status.
 
     Raises
     ------
@@ -135,6 +135,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             force=options.force,
             db_url=gradebook_address(options),
             isolation=options.isolation,
+            add_students=options.add_students,
         )
         if not run.students():
             raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
@@ -149,7 +150,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
 def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
     from grader.command_line import grading
     from grader.gradebook import reading
-    from grader.reporting import results, summary
+    from grader.reporting import export, results, summary
     from grader.running import pipeline
 
     _warn_of(run.isolation)
@@ -164,15 +165,20 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
         summary.not_judged(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
+    students = [result.student for result in graded.results]
+    learners = reading.learners(run.db_url)
+    not_listed = sorted({*run.students()} - {*students})
+    sentences.append(summary.not_listed(not_listed, learners))
     if run.student == "*":
-        students = [result.student for result in graded.results]
-        sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.absent(list(learners), students))
         sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
         sentences.append(summary.formulas(graded.results))
-        sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
-    return _print_results(graded, sentences)
+        grades = export.path_of(run.into, run.assignment)
+        sentences.append(f"Grades: {grades}. Feedback: {page}")
+    status = _print_results(graded, sentences)
+    return SOME_FAILED if not_listed else status
 
 
 def write_feedback(options: argparse.Namespace) -> int:
@@ -207,14 +213,13 @@ def write_grades(options: argparse.Namespace) -> int:
     """
     from grader.reporting import export, summary
 
-    name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
-    path = options.output or options.into / name
+    path = options.output or export.path_of(options.into, options.assignment, options.format)
     found = _results(options)
     lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
         path,
-        assignment=options.assignment,
+        column=options.column or options.assignment,
         file_format=options.format,
     )
     say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))

@@ -21,6 +21,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from sqlalchemy import and_, make_url, select
+from sqlalchemy.orm import Session
 
 from grader.course import put_alembic_on_path
 from grader.errors import GraderError
@@ -132,6 +133,27 @@ def learners(db_url: str) -> dict[str, Learner]:
     with open_gradebook(db_url) as gradebook:
         rows = gradebook.db.execute(select(Student.id, *facts).order_by(Student.id))
         return {student: Learner(*(fact or "" for fact in known)) for student, *known in rows}
+
+
+class Known(NamedTuple):
+    """Which students are in a gradebook, and what it knows of them."""
+
+    students: frozenset[str]
+    has_facts: bool  #: whether any has a name, an address or a platform's id
+    bare: frozenset[str]  #: those without such facts and without a submission
+
+
+def known_students(db: Session) -> Known:
+    """Return which students are in a gradebook, and what it knows of them."""
+    facts = (Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
+    with_submission = set(db.scalars(select(SubmittedAssignment.student_id).distinct()))
+    with_facts: set[str] = set()
+    without: set[str] = set()
+    for student, *found in db.execute(select(Student.id, *facts)):
+        (with_facts if any(found) else without).add(student)
+    return Known(
+        frozenset(with_facts | without), bool(with_facts), frozenset(without - with_submission)
+    )
 
 
 def seconds_late(

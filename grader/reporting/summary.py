@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import statistics
 import textwrap
 import unicodedata
@@ -10,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from grader import times
+from grader.gradebook.reading import Learner
 from grader.printable import printable
 from grader.reporting.export import read_as_formulas
 from grader.reporting.results import Result
@@ -188,6 +190,37 @@ def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
         pairs = "; ".join(f"{named([one])} and {named([other])}" for one, other in alike)
         text += f" Is it the same person? {pairs}."
     return text
+
+
+def not_listed(names: Sequence[str], learners: Mapping[str, Learner]) -> str:
+    """Return a sentence on folders that are not on the class list, with whom they may mean, or "".
+
+    Examples
+    --------
+    >>> learners = {"s17": Learner("Ada", "Lovelace", "101"), "soren": Learner()}
+    >>> print(not_listed(["101", "S17", "Sören", "zoe"], learners).splitlines()[0])
+    Not graded, because not on the class list: 101 (s17?), S17 (s17?), Sören (soren?), zoe.
+    """
+    if not names:
+        return ""
+    alike: dict[str, str] = {}
+    for student, learner in learners.items():
+        first, last = learner.first_name, learner.last_name
+        for known in (student, learner.lms_user_id, f"{first} {last}", f"{last} {first}"):
+            alike.setdefault(_plain(known), student)
+    ids = {_plain(student): student for student in learners}
+    found = []
+    for name in names[:MAX_NAMES]:
+        # Names of people are many and alike, so only ids are compared letter by letter.
+        close = difflib.get_close_matches(_plain(name), ids, n=1, cutoff=0.75)
+        near = alike.get(_plain(name)) or next((ids[one] for one in close), "")
+        found.append(printable(name) + (f" ({printable(near)}?)" if near else ""))
+    more = ", …" if len(names) > MAX_NAMES else ""
+    return (
+        f"Not graded, because not on the class list: {', '.join(found)}{more}.\n"
+        "Rename the folder to the id in the list, or put the learner on the list and import it "
+        "again. --add-students makes a student of every such folder."
+    )
 
 
 def _plain(name: str) -> str:

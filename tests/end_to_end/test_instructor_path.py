@@ -65,7 +65,9 @@ class Course:
         return self.run(*command)
 
     def grades(self) -> dict[str, dict[str, str]]:
-        with (self.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        with (self.folder / f"grades-{ASSIGNMENT}.csv").open(
+            encoding="utf-8-sig", newline=""
+        ) as file:
             return {row["student"]: row for row in csv.DictReader(file)}
 
     def configure(self, *lines: str) -> None:
