@@ -7,6 +7,8 @@ SHELL := bash
 python := .venv/bin/python
 # For commands that keep every core busy already, where more threads would only compete.
 one_blas_thread := OPENBLAS_NUM_THREADS=1
+# Tests start Python hundreds of times. Containers often tell it to compile all modules each time.
+keep_bytecode := PYTHONDONTWRITEBYTECODE=
 run_if_changed := $(python) tools/run_if_changed.py
 PORT ?= 8000
 
@@ -60,7 +62,7 @@ serve: book ## Serve the book on this machine; PORT=8000.
 .PHONY: test
 test: environment ## Run all tests; PYTEST=… adds options.
 	@tools/system_packages test
-	@$(one_blas_thread) $(python) -m pytest --numprocesses=auto --dist=loadgroup \
+	@$(one_blas_thread) $(keep_bytecode) $(python) -m pytest --numprocesses=auto --dist=loadgroup \
 		--no-loadscope-reorder $(PYTEST)
 
 .PHONY: lint

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import fnmatch
 import functools
+import json
 import os
 import sysconfig
 import warnings
@@ -47,6 +48,22 @@ def assignments() -> list[str]:
 def read_solution_notebook(assignment: str) -> bytes:
     """Return the content of an assignment's notebook in solutions/."""
     return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
+
+
+def cell_ids(folder: Path = SOLUTIONS) -> dict[str, frozenset[str]]:
+    """Return the ids that nbgrader knows cells by, for each assignment.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the instructor's notebooks, in a folder for each assignment.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for path in sorted(folder.glob("*/*.ipynb")):
+        cells = json.loads(path.read_bytes())["cells"]
+        ids = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells} - {None}
+        found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids
+    return found
 
 
 def matches_student(student: str, pattern: str) -> bool:

@@ -1,7 +1,8 @@
 """``python -m grader``.
 
 - `commands`: the commands and their options.
+- `parsing`: says what may have been meant by a misspelt word.
 - `actions`: what each command does and prints, and its exit status.
-- `grading`: autograde, write feedback and grades.csv in one go.
+- `grading`: autograde, write feedback and a file of grades in one go.
 - `sample_class`: grade and report on the class that comes with the course.
 """

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from grader import course
 from grader.errors import GraderError
+from grader.files import is_by_machine
 from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
@@ -35,6 +36,10 @@ SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
 
 class NothingSubmitted(GraderError):
     """Raised when there is no submission to grade."""
+
+
+class NothingToReturn(GraderError):
+    """Raised when no student has feedback that can be returned."""
 
 
 class NothingGraded(GraderError):
@@ -103,7 +108,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
-    """Autograde, write feedback and grades.csv too if `everything`; return the exit status.
+    """Autograde, write feedback and grades too if `everything`; return the exit status.
 
     Raises
     ------
@@ -130,6 +135,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             force=options.force,
             db_url=gradebook_address(options),
             isolation=options.isolation,
+            add_students=options.add_students,
         )
         if not run.students():
             raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
@@ -144,7 +150,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
 def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
     from grader.command_line import grading
     from grader.gradebook import reading
-    from grader.reporting import results, summary
+    from grader.reporting import export, results, summary
     from grader.running import pipeline
 
     _warn_of(run.isolation)
@@ -159,15 +165,20 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
         summary.not_judged(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
+    students = [result.student for result in graded.results]
+    learners = reading.learners(run.db_url)
+    not_listed = sorted({*run.students()} - {*students})
+    sentences.append(summary.not_listed(not_listed, learners))
     if run.student == "*":
-        students = [result.student for result in graded.results]
-        sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.absent(list(learners), students))
         sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
         sentences.append(summary.formulas(graded.results))
-        sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
-    return _print_results(graded, sentences)
+        grades = export.path_of(run.into, run.assignment)
+        sentences.append(f"Grades: {grades}. Feedback: {page}")
+    status = _print_results(graded, sentences)
+    return SOME_FAILED if not_listed else status
 
 
 def write_feedback(options: argparse.Namespace) -> int:
@@ -202,18 +213,110 @@ def write_grades(options: argparse.Namespace) -> int:
     """
     from grader.reporting import export, summary
 
-    name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
-    path = options.output or options.into / name
+    path = options.output or export.path_of(options.into, options.assignment, options.format)
     found = _results(options)
     lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
         path,
-        assignment=options.assignment,
+        column=options.column or options.assignment,
         file_format=options.format,
     )
     say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))
     return 0
+
+
+def return_feedback(options: argparse.Namespace) -> int:
+    """Write what returns each student's feedback, and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    NothingToReturn
+        If there is no feedback to return to any of them.
+    GraderError
+        If a platform's names are needed and nothing was collected from a platform.
+    """
+    from grader.reporting import returning, summary
+
+    found = _results(options)
+    assignment, folder = options.assignment, options.into.resolve()
+    pages = returning.written_pages(assignment, folder, found)
+    with_page = {result.student for result, _ in pages}
+    told: dict[str, list[str]] = {
+        "Without a page of feedback": [
+            result.student for result in found if result.student not in with_page
+        ]
+    }
+    place = options.into / f"return-{options.format}-{assignment}"
+    if options.format == "mail":
+        number = len(pages)
+        if pages:
+            what = (
+                f"Not in {returning.STUDENTS}, because the class list has no email address, or a "
+                "spreadsheet would calculate what has to stand there"
+            )
+            told[what] = returning.write_mail_folder(place, assignment, pages)
+    else:
+        place = place.with_name(f"{place.name}.zip")
+        files, of_platform = _files_for_platform(options, pages)
+        number = len(files)
+        told |= of_platform
+        if files:
+            returning.write_zip(place, files)
+    text = summary.returned(found, number, place, told)
+    if not number:
+        _, _, why = text.partition("\n")
+        raise NothingToReturn(
+            f"expected feedback that can be returned, found none. `python -m grader feedback "
+            f"{assignment}` writes the pages.\n{why}"
+        )
+    say(text)
+    return 0
+
+
+def _files_for_platform(
+    options: argparse.Namespace, pages: Sequence[tuple[Result, bytes]]
+) -> tuple[dict[str, bytes], dict[str, list[str]]]:
+    """Return the files for a platform by name, and students by what is said of them."""
+    from grader.nbgrader_hooks import downloads
+    from grader.reporting import returning
+
+    names, where = downloads.downloads(
+        options.assignment, gradebook_address(options), options.downloads
+    )
+    files: dict[str, bytes] = {}
+    in_groups: list[str] = []
+    unnamed: list[str] = []
+    unread: list[str] = []
+    for result, page in pages:
+        download = names.get(result.student)
+        if options.format == "moodle":
+            name = download and download.page_for_moodle(options.assignment, result.student)
+        else:
+            name = download and download.notebook_for_canvas()
+        if not name:
+            unnamed.append(result.student)
+        elif options.format == "moodle":
+            files[name] = page
+            if download and download.of_group:
+                in_groups.append(result.student)
+        else:
+            try:
+                files[name] = returning.returned_notebook(
+                    options.assignment, options.into.resolve(), result
+                )
+            except (OSError, ValueError) as problem:
+                if is_by_machine(problem):
+                    raise
+                unread.append(result.student)
+    what = "file" if options.format == "moodle" else "notebook"
+    return files, {
+        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        "The graded notebook cannot be read": unread,
+        "Moodle shows the pages of a group to all its members": in_groups,
+    }
 
 
 def write_report(options: argparse.Namespace) -> int:

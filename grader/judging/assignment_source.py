@@ -42,6 +42,7 @@ class Source:
     stub: (
         NotebookNode  #: stubs in place of solutions; hidden tests and nbgrader's checksums included
     )
+    answers: frozenset[str]  #: the names that the model answers define
     #: The names that the model answers define, and the functions that are given in other cells.
     names: frozenset[str]
     points: dict[str, float]  #: the maximum of each cell, in the notebook's order
@@ -86,14 +87,14 @@ def read_source(data: bytes, config: Config | None = None) -> Source:
 def _read_source(data: bytes, sections: str) -> Source:
     notebook = _notebook_in(data)
     tests = [cell for cell in notebook.cells if _is_test(cell)]
-    names = {
-        name
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not _is_test(cell)
-        for name in (names_defined if is_solution(cell) else functions_defined)(
-            without_magics(cell.source)[0]
-        )
-    }
+    answers, given = set(), set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and not _is_test(cell):
+            code, _ = without_magics(cell.source)
+            if is_solution(cell):
+                answers |= names_defined(code)
+            else:
+                given |= functions_defined(code)
     points = {
         cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
         for cell in notebook.cells
@@ -111,7 +112,7 @@ def _read_source(data: bytes, sections: str) -> Source:
     stub, config = copy.deepcopy(notebook), Config(json.loads(sections))
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         stub, _ = step(config=config).preprocess(stub, {})
-    return Source(data, notebook, stub, frozenset(names), points)
+    return Source(data, notebook, stub, frozenset(answers), frozenset(answers | given), points)
 
 
 def _notebook_in(data: bytes) -> NotebookNode:

@@ -12,7 +12,6 @@ from traitlets.config import Config
 
 from grader.errors import GraderError
 from grader.judging.assignment_source import Source, read_source
-from grader.judging.course_tests import is_course_test
 from grader.judging.plain.placement import placement_of
 from grader.nbgrader_hooks.settings import Grading
 from grader.sandbox.warm_sandboxes import warm_sandbox
@@ -81,8 +80,3 @@ def placement_lines(course: CourseDirectory, assignment: str) -> Iterator[str]:
         source = read_source(path.read_bytes(), course.config)
         for line in placement_of(source, files, options.limits, sandbox).lines():
             yield f"{notebook}: {line}"
-
-
-def has_plain_tests(source: Source) -> bool:
-    """Say whether a notebook has test cells that do not use the checks of this course."""
-    return any(source.is_test(cell) and not is_course_test(cell) for cell in source.model.cells)

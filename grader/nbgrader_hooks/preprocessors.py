@@ -13,8 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 from grader.judging.judge import judge_notebook
-from grader.judging.plain.placement import placement_of
-from grader.nbgrader_hooks.assignment_files import has_plain_tests, source_of, supporting_files
+from grader.judging.plain.placement import has_plain_tests, placement_of
+from grader.nbgrader_hooks.assignment_files import source_of, supporting_files
 from grader.nbgrader_hooks.settings import Grading, PersonalNumbers
 from grader.printable import printable
 from grader.sandbox.warm_sandboxes import warm_sandbox

@@ -30,6 +30,7 @@ from grader.gradebook import reading
 from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
+from grader.running.class_list import class_list
 from grader.running.digests import course_digest, digest
 from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
@@ -84,11 +85,15 @@ class Run:
     student : str
         A student's id, or a pattern with ``*`` and ``?`` for several.
     force : bool
-        Whether to judge again what has not changed since it was graded.
+        Whether to judge again what has not changed since it was graded. If the run is stopped, the
+        next one continues.
     db_url : str, optional
         The gradebook's address. Default: gradebook.db in `into`.
     limits, isolation : optional
         Default: those of nbgrader_config.py.
+    add_students : bool
+        Whether to make a student of a folder that is not on the class list. Without a class list,
+        every folder makes one.
     names : mapping
         First and last name by student, for the gradebook.
     salt : str
@@ -103,6 +108,7 @@ class Run:
     db_url: str = ""
     limits: Limits = field(default_factory=lambda: settings.configured().limits)
     isolation: str = ""
+    add_students: bool = False
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     salt: str = field(default_factory=settings.configured_salt, repr=False)
 
@@ -195,6 +201,9 @@ def autograde(
 ) -> list[str]:
     """Autograde submissions that are new or have changed, and return all students of the run.
 
+    A folder that is not on the class list makes no student, unless the run says so. Lines of
+    students who have been removed from the gradebook are removed from the journal.
+
     A submission that cannot be judged gets the status failed, and the run continues. If that is
     because its worker died, says nothing about the submission, an earlier grade stays.
 
@@ -230,7 +239,17 @@ def autograde(
         if run.names:
             writer.enter_names(run.names)
         writer.renew_penalties()
+        listed = class_list(writer.known_students(), run.into)
+        others = [student for student in students if not listed.takes(student)]
+        if run.add_students:
+            writer.add_students(others)
+        else:
+            students = sorted({*students} - {*others})
+        journal.remove(listed.has_left)
+        if run.force:
+            journal.judge_again(run.student, students)
         _Pipeline(run, source, journal, writer, progress).judge_and_enter(students, workers)
+        journal.has_judged_again(run.student)
     return students
 
 
@@ -312,7 +331,7 @@ class _Pipeline:
                 self._add(self._failed(student, reason), NOT_READ)
                 continue
             found = digest([self.course, content, str(timestamp), *remarks, *problems])
-            if not self.run.force and is_done and self.journal.graded.get(student) == found:
+            if is_done and self.journal.graded.get(student) == found:
                 self.total -= 1
                 continue
             self.in_work[student] = _Read(found, timestamp)

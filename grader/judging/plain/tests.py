@@ -14,10 +14,12 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import functools
 import io
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -112,13 +114,17 @@ class PlainTests:
         limits: Limits,
     ) -> None:
         self._live = live
-        self._imports = imports_in(source.stub)
-        self._answers = source.names
+        self._source = source
+        self._answers = source.answers
         self._files = files
         self._limits = limits
         self.calls = Calls()
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._used: set[str] = set()  # by all test cells so far: a later one may call their helpers
+
+    @functools.cached_property
+    def _imports(self) -> dict[str, str]:
+        return imports_in(self._source.stub)
 
     @property
     def trusted(self) -> set[str]:
@@ -137,16 +143,18 @@ class PlainTests:
         """
         if not is_locked(cell) or not is_python(cell.source):
             return
-        with bounded(self._limits), _folder_with(self._files):
+        with contextlib.suppress(TookTooMuch), bounded(self._limits), _folder_with(self._files):
             for statement in ast.parse(cell.source).body:
-                text = ast.unparse(statement)
-                self._import(names_used(text))
-                needs = names_used(text) - self._names.keys() - set(dir(builtins))
-                if isinstance(statement, _DEFINITIONS) and not (
-                    needs or names_changed(text) & self._answers
-                ):
-                    with contextlib.suppress(Exception):  # then it is read from the sandbox
-                        exec(text, self._names)
+                self._define(statement)
+
+    def _define(self, statement: ast.stmt) -> None:
+        text = ast.unparse(statement)
+        used, changed = names_used(text), names_changed(text)
+        self._import(used)
+        needs = used - changed - self._names.keys() - set(dir(builtins))
+        if isinstance(statement, _DEFINITIONS) and not (needs or changed & self._answers):
+            with contextlib.suppress(Exception):  # then it is read from the sandbox
+                exec(text, self._names)
 
     def judge(
         self, cell: NotebookNode, count: int, *, may_change: bool = True
@@ -185,6 +193,7 @@ class PlainTests:
         said, warned, value, failure = io.StringIO(), io.StringIO(), None, None
         self._names.update(answers)
         with (
+            warnings.catch_warnings(),  # shows anew what another submission has been warned of
             contextlib.redirect_stdout(said),
             contextlib.redirect_stderr(warned),
             _folder_with(self._files),
@@ -211,10 +220,10 @@ class PlainTests:
             if (text := writable(printed.getvalue()))
         ]
         if failure is not None:
-            return [*outputs, failure]
-        if value is not None:
+            outputs.append(failure)
+        elif value is not None:
             outputs.append(result_output({"text/plain": writable(repr(value))}, count))
-        return outputs
+        return self._live.fit(outputs)
 
     def _answers_for(self, source: str) -> dict[str, Any]:
         """Return stand-ins for the names that a test cell needs; import the modules it needs."""

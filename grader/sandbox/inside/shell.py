@@ -132,7 +132,8 @@ class Outputs:
             self._told = True
             self._text_left = 0
             text = [f"\n[output cut: more than {self._kib} KiB]\n"]
-            self._outputs.append({"output_type": "stream", "name": "stderr", "text": text})
+            # nbgrader would take what a test cell writes to stderr for a failure.
+            self._outputs.append({"output_type": "stream", "name": "stdout", "text": text})
 
 
 @hide_source

@@ -277,6 +277,11 @@ class _Writer:
         return ["opaque", name[:_TYPE_NAME]]
 
 
+def _check_integers(integers: list[int]) -> None:
+    if max(map(int.bit_length, integers)) > _INT_BITS:
+        raise WireError("the frame has an integer with too many digits")
+
+
 class _Reader:
     """Makes the value of an untrusted tree."""
 
@@ -292,16 +297,14 @@ class _Reader:
             raise WireError("the frame has bytes that belong to no array")
 
     def value(self, tree: Any, depth: int = 0) -> Any:
-        self._parts += 1
-        if self._parts > MAX_PARTS or depth > MAX_DEPTH + 1:
-            raise WireError("the frame is too deep or has too many parts")
+        self._count(1, depth)
         if not isinstance(tree, list):
-            if isinstance(tree, int) and tree.bit_length() > _INT_BITS:
-                raise WireError("the frame has an integer with too many digits")
+            if isinstance(tree, int):
+                _check_integers([tree])
             return tree
         tag, *parts = tree
         if tag in ("list", "tuple"):
-            values = [self.value(part, depth + 1) for part in parts]
+            values = self._values(parts, depth + 1)
             return values if tag == "list" else tuple(values)
         if tag == "dict":
             (pairs,) = parts
@@ -338,6 +341,19 @@ class _Reader:
         if tag == "pairs":
             return dict(values)
         return set(values) if tag == "set" else frozenset(values)
+
+    def _count(self, parts: int, depth: int) -> None:
+        self._parts += parts
+        if self._parts > MAX_PARTS or depth > MAX_DEPTH + 1:
+            raise WireError("the frame is too deep or has too many parts")
+
+    def _values(self, parts: list[Any], depth: int) -> list[Any]:
+        if {*map(type, parts)} != {int}:
+            return [self.value(part, depth) for part in parts]
+        # What `value` does for each, at once: lists of integers are long.
+        self._count(len(parts), depth)
+        _check_integers(parts)
+        return parts
 
     def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}

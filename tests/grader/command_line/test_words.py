@@ -213,8 +213,8 @@ def test_ids_are_exported_as_they_are(tmp_path, form):
         Result(name, Entry(name, {"a": 1.0}, {"a": 2.0}), learner=Learner("=f()", "b;=g()", name))
         for name in ids
     ]
-    write_csv(results, ["a"], tmp_path / "x.csv", assignment="a", file_format=form)
-    with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as file:
+    write_csv(results, ["a"], tmp_path / "x.csv", column="a", file_format=form)
+    with (tmp_path / "x.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))[2 if form == "canvas" else 1 :]
     column = {"csv": 0, "moodle": 0, "canvas": 3}[form]
     assert [row[column] for row in rows] == ids
@@ -230,4 +230,4 @@ def test_ids_are_exported_as_they_are(tmp_path, form):
 def test_an_id_that_is_not_text_is_exported_escaped(tmp_path):
     failed = Result(os.fsdecode(b"Jos\xe9"), None, reason="not in UTF-8")
     write_csv([failed], ["a"], tmp_path / "x.csv")
-    assert (tmp_path / "x.csv").read_text("utf-8").splitlines()[1].startswith('"Jos\\udce9",')
+    assert (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1].startswith('"Jos\\udce9",')

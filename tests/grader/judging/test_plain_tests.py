@@ -5,6 +5,8 @@ Outside, an answer gets what it deserves, and no trick of a learner's code earns
 
 from __future__ import annotations
 
+import sys
+
 import nbformat
 import pytest
 from nbgrader.utils import determine_grade, is_grade
@@ -56,6 +58,11 @@ STACK = answer("stack", "class Stack(list):\n    def push(self, x): self.append(
 PLACES = {
     "values": (SQUARES, "assert squares(3) == [1, 4, 9]", ""),
     "keywords": (SQUARES, "assert squares(n=2) == [1, 4]", ""),
+    "names that have another meaning": (
+        SQUARES,
+        "for _ in range(2):\n    id = squares(1)\nassert id == [1]",
+        "",
+    ),
     "a mark": (SQUARES, "len(squares(3)) / 3", ""),
     "an argument that is changed": (SORTED, "x = [2, 1]\nsort(x)\nassert x == [1, 2]", ""),
     "a set and a dict": (
@@ -315,6 +322,30 @@ def test_an_object_that_cannot_cross_is_said(sandbox):
 def test_a_mark_above_the_points_is_an_error_and_not_a_stop(sandbox):
     cells = (SQUARES, graded("t", "float(len(squares(1)))"))
     assert scores(sandbox, cells, {"squares": "def squares(n): return [1, 2]"}) == {"t": 0}
+
+
+def test_printed_text_has_a_budget(sandbox):
+    flood = "def squares(n):\n    print('x' * 10**6)\n    return [1, 4]"
+    cells = (SQUARES, graded("t", "for _ in range(5):\n    assert squares(2) == [1, 4]"))
+    assert scores(sandbox, cells, {"squares": flood}) == {"t": 1}
+    (output,) = judged(sandbox, cells, {"squares": flood}).notebook.cells[-1].outputs
+    assert len(output.text) < 2**19
+
+
+def test_a_warning_costs_each_submission_the_points_as_in_nbgrader(sandbox, monkeypatch):
+    show = lambda message, *_, **__: sys.stderr.write(str(message))  # noqa: E731
+    monkeypatch.setattr("warnings.showwarning", show)  # pytest would record it instead
+    warned = graded("t", "import numpy as np\nassert squares(1) == [1]\nnp.float64(1) / 0;")
+    for _ in range(2):
+        assert scores(sandbox, (SQUARES, warned), RIGHT) == {"t": 0}
+
+
+def test_given_functions_that_call_themselves_are_the_instructors(sandbox):
+    fact = "def fact(n):\n    return n * fact(n - 1) if n else 1"
+    cells = (given(fact, "g"), SQUARES, graded("t", "assert squares(3)[-1] == fact(3) + 3"))
+    hostile = "def fact(n): return 0\ndef squares(n): return [3]"
+    assert scores(sandbox, cells, RIGHT) == {"t": 1}
+    assert scores(sandbox, cells, {"squares": hostile}) == {"t": 0}
 
 
 def test_a_hidden_line_is_not_quoted(sandbox):
