@@ -263,9 +263,6 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
         "::TestStockNbgrader::test_validate_accepts_right_answers"
     ),
     ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
-    "nbgrader validate": Tested(
-        "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_validate_accepts_right_answers"
-    ),
     ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
     "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
     "nbgrader submit dot-products --course attention": EXCHANGE,
