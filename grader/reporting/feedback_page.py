@@ -303,7 +303,9 @@ def _index(rows: Sequence[_Row], late_penalty: float) -> str:
     if late_penalty > 0:
         lines.append(
             '<tr class="late-penalty"><th scope="row">Late submission penalty</th>'
-            f'<td class="points">-{_number(late_penalty)}</td></tr>'
+            f'<td class="points">-{_number(late_penalty)}</td>'
+            + "<td></td>" * ("comments" in heads)
+            + "</tr>"
         )
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return (
