@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from grader import course
 from grader.errors import GraderError
+from grader.files import is_by_machine
 from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
@@ -29,6 +30,10 @@ SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
 
 class NothingSubmitted(GraderError):
     """Raised when there is no submission to grade."""
+
+
+class NothingToReturn(GraderError):
+    """Raised when no student has feedback that can be returned."""
 
 
 class NothingGraded(GraderError):
@@ -189,6 +194,99 @@ def write_grades(options: argparse.Namespace) -> int:
     )
     say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))
     return 0
+
+
+def return_feedback(options: argparse.Namespace) -> int:
+    """Write what returns each student's feedback, and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    NothingToReturn
+        If there is no feedback to return to any of them.
+    GraderError
+        If a platform's names are needed and nothing was collected from a platform.
+    """
+    from grader.reporting import returning, summary
+
+    found = _results(options)
+    assignment, folder = options.assignment, options.into.resolve()
+    pages = returning.written_pages(assignment, folder, found)
+    with_page = {result.student for result, _ in pages}
+    told: dict[str, list[str]] = {
+        "Without a page of feedback": [
+            result.student for result in found if result.student not in with_page
+        ]
+    }
+    place = options.into / f"return-{options.format}-{assignment}"
+    if options.format == "mail":
+        number = len(pages)
+        if pages:
+            what = (
+                f"Not in {returning.STUDENTS}, because the class list has no email address, or a "
+                "spreadsheet would calculate what has to stand there"
+            )
+            told[what] = returning.write_mail_folder(place, assignment, pages)
+    else:
+        place = place.with_name(f"{place.name}.zip")
+        files, of_platform = _files_for_platform(options, pages)
+        number = len(files)
+        told |= of_platform
+        if files:
+            returning.write_zip(place, files)
+    text = summary.returned(found, number, place, told)
+    if not number:
+        _, _, why = text.partition("\n")
+        raise NothingToReturn(
+            f"expected feedback that can be returned, found none. `python -m grader feedback "
+            f"{assignment}` writes the pages.\n{why}"
+        )
+    say(text)
+    return 0
+
+
+def _files_for_platform(
+    options: argparse.Namespace, pages: Sequence[tuple[Result, bytes]]
+) -> tuple[dict[str, bytes], dict[str, list[str]]]:
+    """Return the files for a platform by name, and students by what is said of them."""
+    from grader.nbgrader_hooks import downloads
+    from grader.reporting import returning
+
+    names, where = downloads.downloads(
+        options.assignment, gradebook_address(options), options.downloads
+    )
+    files: dict[str, bytes] = {}
+    in_groups: list[str] = []
+    unnamed: list[str] = []
+    unread: list[str] = []
+    for result, page in pages:
+        download = names.get(result.student)
+        if options.format == "moodle":
+            name = download and download.page_for_moodle(options.assignment, result.student)
+        else:
+            name = download and download.notebook_for_canvas()
+        if not name:
+            unnamed.append(result.student)
+        elif options.format == "moodle":
+            files[name] = page
+            if download and download.of_group:
+                in_groups.append(result.student)
+        else:
+            try:
+                files[name] = returning.returned_notebook(
+                    options.assignment, options.into.resolve(), result
+                )
+            except (OSError, ValueError) as problem:
+                if is_by_machine(problem):
+                    raise
+                unread.append(result.student)
+    what = "file" if options.format == "moodle" else "notebook"
+    return files, {
+        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        "The graded notebook cannot be read": unread,
+        "Moodle shows the pages of a group to all its members": in_groups,
+    }
 
 
 def write_report(options: argparse.Namespace) -> int:

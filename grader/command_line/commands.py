@@ -73,6 +73,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         _add_autograde,
         _add_feedback,
         _add_export,
+        _add_return,
         _add_report,
         _add_course,
         _add_sample_class,
@@ -226,6 +227,26 @@ def _add_export(commands: Commands) -> None:
         "Canvas (default: the assignment's name)",
     )
     command.set_defaults(action=actions.write_grades)
+
+
+def _add_return(commands: Commands) -> None:
+    command = _command(commands, "return", "write a file that returns feedback to the students")
+    _add_assignment(command)
+    _add_class_options(command)
+    command.add_argument(
+        "--format",
+        choices=["canvas", "mail", "moodle"],
+        required=True,
+        help="moodle: pages, to upload as feedback files in a zip; canvas: graded notebooks, to "
+        "upload as submissions; mail: a folder with the pages and a CSV file for a mail merge",
+    )
+    command.add_argument(
+        "--downloads",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder in which zip_collect made the folder downloaded (default: the course's)",
+    )
+    command.set_defaults(action=actions.return_feedback)
 
 
 def _add_report(commands: Commands) -> None:

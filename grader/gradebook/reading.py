@@ -124,14 +124,15 @@ class Learner(NamedTuple):
     first_name: str = ""
     last_name: str = ""
     lms_user_id: str = ""
+    email: str = ""
 
 
 def learners(db_url: str) -> dict[str, Learner]:
     """Return all learners by id: those in the class list and those with a submission."""
-    columns = (Student.id, Student.first_name, Student.last_name, Student.lms_user_id)
+    facts = (Student.first_name, Student.last_name, Student.lms_user_id, Student.email)
     with open_gradebook(db_url) as gradebook:
-        rows = gradebook.db.execute(select(*columns).order_by(Student.id))
-        return {student: Learner(*(fact or "" for fact in facts)) for student, *facts in rows}
+        rows = gradebook.db.execute(select(Student.id, *facts).order_by(Student.id))
+        return {student: Learner(*(fact or "" for fact in known)) for student, *known in rows}
 
 
 class Known(NamedTuple):

@@ -116,7 +116,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
     rows: list[Row] = []
     for result in results:
         entry = result.entry
-        first, last, _ = result.learner
+        first, last = result.learner.first_name, result.learner.last_name
         totals = [_number(x) for x in (result.score, result.points)]
         penalty = _number(entry.late_penalty if entry else None)
         texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
@@ -139,7 +139,7 @@ def _canvas(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
     ]
     rows: list[Row] = []
     for result in results:
-        first, last, number = result.learner
+        first, last, number, _ = result.learner
         name = ", ".join(part for part in (last, first) if part) or result.student
         rows.append([neutral(name), number, "", result.student, "", _number(result.score)])
     return Sheet(head, rows)

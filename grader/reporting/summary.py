@@ -114,18 +114,48 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
         The file's name.
     """
     failed = [result.student for result in results if result.reason]
-    waiting = figures(results)["to_read"]
     texts = [f"{counted(lines, 'student')} in {file}."]
     if failed:
         fate = "Left out" if lines < len(results) else "Listed without points"
         texts.append(f"{fate}, because the work has no grade: {len(failed)} ({named(failed)}).")
-    if waiting:
-        texts.append(
-            f"{waiting} {_have(waiting)} an answer that waits to be read, so the "
-            "points are not final. Read the answers in formgrader, give the command grade once "
-            "more, then export again."
-        )
-    return "\n".join(texts)
+    return "\n".join(filter(None, [*texts, _not_final(results, "export")]))
+
+
+def returned(
+    results: Sequence[Result], number: int, place: object, told: Mapping[str, Sequence[str]]
+) -> str:
+    """Return how many students get feedback by a file or folder, and what is told of some.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results of the students who were asked for.
+    number : int
+        How many students' feedback is there.
+    place : object
+        The file or folder.
+    told : mapping
+        Students by what is told of them, such as why they are left out.
+    """
+    texts = [f"Feedback for {counted(number, 'student')} in {place}."]
+    texts += [
+        f"{what}: {len(students)} ({named(students)})."
+        for what, students in told.items()
+        if students
+    ]
+    return "\n".join(filter(None, [*texts, _not_final(results, "return")]))
+
+
+def _not_final(results: Sequence[Result], command: str) -> str:
+    """Return a sentence on answers that wait to be read, before a command is given again, or ""."""
+    waiting = figures(results)["to_read"]
+    if not waiting:
+        return ""
+    return (
+        f"{waiting} {_have(waiting)} an answer that waits to be read, so the "
+        "points are not final. Read the answers in formgrader, give the command grade once "
+        f"more, then {command} again."
+    )
 
 
 def formulas(results: Sequence[Result]) -> str:
@@ -174,8 +204,9 @@ def not_listed(names: Sequence[str], learners: Mapping[str, Learner]) -> str:
     if not names:
         return ""
     alike: dict[str, str] = {}
-    for student, (first, last, lms_user_id) in learners.items():
-        for known in (student, lms_user_id, f"{first} {last}", f"{last} {first}"):
+    for student, learner in learners.items():
+        first, last = learner.first_name, learner.last_name
+        for known in (student, learner.lms_user_id, f"{first} {last}", f"{last} {first}"):
             alike.setdefault(_plain(known), student)
     ids = {_plain(student): student for student in learners}
     found = []

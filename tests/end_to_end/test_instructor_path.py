@@ -244,6 +244,16 @@ class TestPlatforms:
         assert f"ada: '{second}' was also found and ignored." in said
         points = {student: row["score"] for student, row in course.grades().items()}
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
+        said = course.run("python", "-m", "grader", "return", ASSIGNMENT, "--format", "canvas")
+        assert "Feedback for 2 students in " in said
+        with ZipFile(course.folder / f"return-canvas-{ASSIGNMENT}.zip") as archive:
+            returned = {name: archive.read(name).decode() for name in archive.namelist()}
+        assert set(returned) == {
+            f"lovelaceada_101_457_{first}",
+            f"odegardsoren_LATE_102_456_{second}",
+        }
+        assert "dot-products: 14 of 20 points" in returned[f"lovelaceada_101_457_{first}"]
+        assert not any("HIDDEN TESTS" in notebook for notebook in returned.values())
 
     def test_another_platform(self, course, notebooks, python_blocks):
         course.configure(next(block for block in python_blocks if "named_regexp" in block))

@@ -287,6 +287,18 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
         writes=("grades-dot-products-moodle.csv",)
     ),
+    ".venv/bin/python -m grader return dot-products --format moodle": Tested(
+        "tests/grader/reporting/test_returning.py::test_pages_for_moodle"
+    ),
+    ".venv/bin/python -m grader return dot-products --format canvas": Tested(
+        f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
+    ),
+    ".venv/bin/python -m grader return dot-products --format mail": Run(
+        writes=(
+            "return-mail-dot-products/students.csv",
+            "return-mail-dot-products/pages/divides-by-d-k/dot-products.html",
+        )
+    ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install compare50": EXTERNAL,
     ".venv/bin/jupyter-nbconvert --to python submitted/*/dot-products/*.ipynb": Run(

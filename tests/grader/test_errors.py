@@ -49,6 +49,8 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "NothingGraded",
             "NoFolder",
             "ConfigurationFailed",
+            "NothingToReturn",
+            "NoDownload",
             "PointsDiffer",
             "WritesTests",
             "NoSource",
