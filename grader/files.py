@@ -117,7 +117,10 @@ def make_writable(folder: Path) -> None:
     OSError
         If it cannot be made or written into.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as problem:  # where the kernel makes all files, as in /proc
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder)) from problem
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 

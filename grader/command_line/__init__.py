@@ -1,6 +1,7 @@
 """``python -m grader``.
 
 - `commands`: the commands and their options.
+- `problems`: sentences on errors that come from elsewhere.
 - `parsing`: says what may have been meant by a misspelt word.
 - `actions`: what each command does and prints, and its exit status.
 - `grading`: autograde, write feedback and a file of grades in one go.

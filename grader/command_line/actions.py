@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
 import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -19,16 +18,11 @@ from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.command_line.grading import Graded
     from grader.reporting.results import Result
     from grader.running.pipeline import Run, Workers
-
-#: Errors of files and disks, as opposed to bugs of the grader.
-OF_FILES = (
-    *(errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO),
-    *(errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EMFILE, errno.ENFILE),
-    *(errno.ENOTEMPTY, errno.EEXIST),
-)
 
 #: The exit statuses other than 0, which means that everything succeeded.
 SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
@@ -46,33 +40,8 @@ class NothingGraded(GraderError):
     """Raised by a command that shows results when there are none."""
 
 
-def database_problem(error: Exception) -> str:
-    """Return a sentence on an error of the gradebook's database, or "" for any other error."""
-    from nbgrader.api import InvalidEntry
-    from sqlalchemy.exc import ArgumentError, DBAPIError
-
-    if isinstance(error, ModuleNotFoundError) and "psycopg" in str(error.name):
-        text = f"{error}. Install it with pip install '.[postgresql]'"
-    elif isinstance(error, DBAPIError):
-        text = str(error.orig or error).strip()
-        if "no such column" in text or "UndefinedColumn" in str(error):
-            text += ". If an older nbgrader made it, give the command nbgrader db upgrade first"
-    elif isinstance(error, (ArgumentError, InvalidEntry)):
-        text = str(error).strip()
-    else:
-        return ""
-    return f"the gradebook could not be used: {text}"
-
-
-def file_problem(error: Exception) -> str:
-    """Return a sentence on a file that the instructor can do something about, or ""."""
-    if not isinstance(error, OSError) or error.errno not in OF_FILES:
-        return ""
-    where = f": {printable(str(error.filename))}" if error.filename else ""
-    return (
-        f"a file could not be read or written ({error.strerror}){where}. What is in the gradebook "
-        "stays. Put it right, then give the command again: it continues from here."
-    )
+class NoFolder(GraderError):
+    """Raised when a folder that was named does not exist."""
 
 
 def release_exercises(options: argparse.Namespace) -> int:
@@ -117,8 +86,9 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     GraderError
         If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
-    if not options.submitted.is_dir():
-        raise NothingSubmitted(f"expected a folder of submissions, found no {options.submitted}.")
+    submitted = options.submitted or course.submitted_folder()
+    if not submitted.is_dir():
+        raise NothingSubmitted(f"expected a folder of submissions, found no {submitted}.")
     with contextlib.ExitStack() as stack:
         control = None
         if not options.scheduler:
@@ -129,7 +99,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
 
         run = pipeline.Run(
             options.assignment,
-            options.submitted,
+            submitted,
             options.into,
             student=options.student,
             force=options.force,
@@ -138,7 +108,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             add_students=options.add_students,
         )
         if not run.students():
-            raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
+            raise NothingSubmitted(f"{options.student!r} matches no folder in {submitted}.")
         workers: pipeline.Workers
         if options.scheduler:
             workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
@@ -213,8 +183,8 @@ def write_grades(options: argparse.Namespace) -> int:
     """
     from grader.reporting import export, summary
 
-    path = options.output or export.path_of(options.into, options.assignment, options.format)
     found = _results(options)
+    path = _output(options, export.path_of(options.into, options.assignment, options.format))
     lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
@@ -329,8 +299,8 @@ def write_report(options: argparse.Namespace) -> int:
     """
     from grader.reporting import report
 
-    path = options.output or options.into / f"report-{options.assignment}.html"
     found = _results(options)
+    path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     report.write_report(options.assignment, found, path, deadline)
     say(path)
@@ -407,10 +377,23 @@ def _prepare_workers() -> None:
     local_workers.start_fork_server(local_workers.JUDGE_JOB)
 
 
+def _output(options: argparse.Namespace, default: Path) -> Path:
+    """Return the file to write, whose folder exists."""
+    path: Path = options.output or default
+    if not path.parent.is_dir():
+        raise NoFolder(
+            f"expected a folder for {path.name}, found no {path.parent}. Make it, or name another "
+            "file with --output."
+        )
+    return path
+
+
 def _results(options: argparse.Namespace) -> list[Result]:
     """Return the results of the students that `options` ask for, at least one."""
     from grader.reporting import results
 
+    if not options.into.is_dir():
+        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
     found = [
         result
         for result in results.results(
@@ -436,6 +419,11 @@ def gradebook_address(options: argparse.Namespace) -> str:
     if options.into.resolve() == course.ROOT:
         return course.configuration().CourseDirectory.db_url
     return reading.sqlite_url(options.into)
+
+
+def known_address(options: argparse.Namespace) -> str:
+    """Return the address of the gradebook, or "" for a command that uses none."""
+    return gradebook_address(options) if "db" in options else ""
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:

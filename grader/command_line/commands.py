@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import course
-from grader.command_line import actions
+from grader.command_line import actions, problems
 from grader.command_line.parsing import Parser, Version, meant
 from grader.errors import GraderError
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         actions.say(problem, error=True)
         return actions.NOT_DONE
     except Exception as error:
-        sentence = actions.file_problem(error) or actions.database_problem(error)
+        sentence = problems.sentence_on(error, actions.known_address(options))
         if not sentence:
             raise
         actions.say(sentence, error=True)
@@ -137,8 +137,8 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--submitted",
         type=Path,
-        default=course.ROOT / "submitted",
-        help="the folder with STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb in it (default: %(default)s)",
+        help="the folder with STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb in it (default: that of "
+        "c.CourseDirectory.submitted_directory in nbgrader_config.py)",
     )
     _add_class_options(command)
     command.add_argument(

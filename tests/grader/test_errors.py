@@ -47,6 +47,8 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "CellsChanged",
             "LateRuleFailed",
             "NothingGraded",
+            "NoFolder",
+            "ConfigurationFailed",
             "NothingToReturn",
             "NoDownload",
             "PointsDiffer",

@@ -220,7 +220,10 @@ def test_missing_files_are_reported(hand_in, run, tmp_path):
     assert err == f"'b*' matches no folder in {tmp_path / 'submitted'}.\n"
     status, out, err = run("autograde", "--db", "sqlite:////no/such/folder/gradebook.db")
     assert (status, out) == (2, "")
-    assert err == "the gradebook could not be used: unable to open database file\n"
+    assert err == (
+        "the gradebook could not be used: unable to open database file. Name an existing folder "
+        "that you may write into.\n"
+    )
     with journal.Journal(journal.path_in(tmp_path, ASSIGNMENT)):
         status, out, err = run("autograde")
     assert (status, out) == (2, "")

@@ -71,9 +71,9 @@ def test_a_garbage_gradebook_is_a_sentence(tmp_path, capsys, name, command):
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("nonsense", "Could not parse SQLAlchemy URL"),
-        ("oracle+nothing://host/x", "Can't load plugin"),
-        ("postgresql+psycopg://nobody@127.0.0.1:1/x", "onnection"),
+        ("nonsense", "An address is sqlite:////home/me/gradebook.db"),
+        ("oracle+nothing://host/x", "An address begins with sqlite:/// or postgresql+psycopg://."),
+        ("postgresql+psycopg://nobody@127.0.0.1:1/x", "See that the server runs there"),
     ],
 )
 def test_an_address_of_no_gradebook_is_a_sentence(tmp_path, capsys, url, told):
@@ -90,7 +90,10 @@ def test_a_locked_gradebook_is_a_sentence(tmp_path, capsys):
     other.execute("begin exclusive")
     options = ["--into", str(tmp_path), "--db", f"sqlite:///{path}?timeout=0.01"]
     assert commands.main(["export", ASSIGNMENT, *options]) == 2
-    assert capsys.readouterr().err == "the gradebook could not be used: database is locked\n"
+    assert capsys.readouterr().err == (
+        "the gradebook could not be used: database is locked. Close what else uses it, such as "
+        "formgrader, then give the command again.\n"
+    )
     other.close()
 
 
