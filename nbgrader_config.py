@@ -38,5 +38,8 @@ c.LateSubmissionPlugin.penalty_method = "none"
 # a change gives all learners other numbers.
 # c.PersonalNumbers.salt = (root / "salt.txt").read_text(encoding="utf-8").strip()
 
+# The address of the published book: in feedback, a mistake then links to the section about it.
+# c.FeedbackExporter.book = "https://example.org/attention/book"
+
 # Seconds after which `nbgrader validate` stops a cell; it executes the notebook in a kernel.
 c.Execute.timeout = 30

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import difflib
 import fnmatch
 import functools
+import json
 import os
 import sysconfig
+import traceback
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from grader.errors import GraderError
 
@@ -18,7 +21,9 @@ from grader.errors import GraderError
 # the commands' help need not wait for.
 if TYPE_CHECKING:
     from nbgrader.apps import NbGraderAPI
-    from traitlets.config import Config
+    from traitlets.config import Config, Configurable
+
+    OfKind = TypeVar("OfKind", bound=Configurable)
 
 ROOT = Path(__file__).resolve().parent.parent
 SOLUTIONS = ROOT / "solutions"
@@ -35,6 +40,10 @@ EXCHANGE = "/usr/local/share/nbgrader/exchange"
 _FOLDERS = ("source", "submitted", AUTOGRADED, "feedback")
 
 
+class ConfigurationFailed(GraderError):
+    """Raised when nbgrader_config.py raises an error, or its options have no such values."""
+
+
 class NbGraderFailed(GraderError):
     """Raised when a step of nbgrader fails; the message is the log of that step."""
 
@@ -47,6 +56,22 @@ def assignments() -> list[str]:
 def read_solution_notebook(assignment: str) -> bytes:
     """Return the content of an assignment's notebook in solutions/."""
     return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
+
+
+def cell_ids(folder: Path = SOLUTIONS) -> dict[str, frozenset[str]]:
+    """Return the ids that nbgrader knows cells by, for each assignment.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the instructor's notebooks, in a folder for each assignment.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for path in sorted(folder.glob("*/*.ipynb")):
+        cells = json.loads(path.read_bytes())["cells"]
+        ids = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells} - {None}
+        found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids
+    return found
 
 
 def matches_student(student: str, pattern: str) -> bool:
@@ -99,10 +124,67 @@ def _executed_configuration() -> Config:
 
 
 def executed_configuration(folder: Path) -> Config:
-    """Return the configuration in the nbgrader_config.py of any course, after executing it."""
+    """Return the configuration in the nbgrader_config.py of any course, after executing it.
+
+    Raises
+    ------
+    ConfigurationFailed
+        If it cannot be executed.
+    """
     from traitlets.config.loader import PyFileConfigLoader
 
-    return PyFileConfigLoader(CONFIGURATION.name, path=str(folder)).load_config()
+    path = folder / CONFIGURATION.name
+    try:
+        return PyFileConfigLoader(path.name, path=str(folder)).load_config()
+    except (Exception, SystemExit) as error:  # it is a program, and may raise anything
+        raise ConfigurationFailed(
+            f"{path}{_line_of(error, path)}: {type(error).__name__}: "
+            f"{getattr(error, 'msg', error)}. Correct it, then give the command again."
+        ) from error
+
+
+def _line_of(error: BaseException, path: Path) -> str:
+    """Return the number of the last line of a file that an error came through, as ", line 3"."""
+    calls = traceback.extract_tb(error.__traceback__)
+    lines = [call.lineno for call in calls if call.filename == str(path)]
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        lines.append(error.lineno)
+    return f", line {lines[-1]}" if lines else ""
+
+
+def options(kind: type[OfKind], config: Config | None = None) -> OfKind:
+    """Return the options of one of the grader's own kinds, as nbgrader_config.py sets them.
+
+    Parameters
+    ----------
+    kind : type
+        A traitlets ``Configurable``.
+    config : Config, optional
+        Default: `configuration`.
+
+    Raises
+    ------
+    ConfigurationFailed
+        If the configuration sets an option that this kind does not have.
+    traitlets.TraitError
+        If an option has a value that it cannot have.
+    """
+    config = configuration() if config is None else config
+    known = list(kind.class_traits(config=True))
+    for name in config.get(kind.__name__, {}):
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            raise ConfigurationFailed(
+                f"{CONFIGURATION.name} sets c.{kind.__name__}.{name}, which is no option"
+                + (f". Did you mean {close[0]}?" if close else f"; they are {', '.join(known)}.")
+            )
+    return kind(config=config)
+
+
+def submitted_folder() -> Path:
+    """Return the folder of submissions that nbgrader_config.py names."""
+    course = configuration().get("CourseDirectory", {})
+    return Path(course.get("root", ROOT), course.get("submitted_directory", "submitted"))
 
 
 def private_folders() -> list[Path]:

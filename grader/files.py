@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 
 #: The file next to a submission in which nbgrader records when it was handed in.
@@ -74,6 +75,40 @@ def stage(path: Path, content: str | bytes) -> None:
         raise
 
 
+def replace_folder(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Replace a folder, with all that is in it, by one with these files.
+
+    Parameters
+    ----------
+    folder : Path
+    files : mapping
+        The content by path below the folder.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written completely. The folder is as it was then.
+    """
+    staged, old = staged_at(folder), folder.with_name(f".{folder.name}.old")
+    for left in (staged, old):
+        if left.exists():
+            shutil.rmtree(left)
+    try:
+        for name, content in files.items():
+            path = staged / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = content.encode("utf-8") if isinstance(content, str) else content
+            path.write_bytes(data)
+        if folder.exists():
+            folder.rename(old)
+        staged.rename(folder)
+    except OSError:
+        shutil.rmtree(staged, ignore_errors=True)
+        raise
+    if old.exists():
+        shutil.rmtree(old)
+
+
 def make_writable(folder: Path) -> None:
     """Make a folder if there is none, and find out early if nothing can be written into it.
 
@@ -82,7 +117,10 @@ def make_writable(folder: Path) -> None:
     OSError
         If it cannot be made or written into.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as problem:  # where the kernel makes all files, as in /proc
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder)) from problem
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 

@@ -15,8 +15,9 @@ def report(root: Path, class_figures: dict[str, Any] | None) -> list[str]:
     feedback = (root / "_class" / "feedback").as_uri()
     of_class = ["Sample:     not graded; `.venv/bin/python -m grader doctor` says what is missing"]
     if class_figures is not None:
+        grades = Path(class_figures["grades"]).name
         of_class = [
-            f"Sample:     {class_sentence(class_figures)}; all in _class/grades.csv",
+            f"Sample:     {class_sentence(class_figures)}; all in _class/{grades}",
             f"Feedback:   {feedback}/",
         ]
     return [

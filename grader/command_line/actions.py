@@ -7,67 +7,45 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import errno
+import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader import course
 from grader.errors import GraderError
+from grader.files import is_by_machine
 from grader.printable import printable, printable_lines
 from grader.sandbox.inside.limits import NONE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.command_line.grading import Graded
     from grader.reporting.results import Result
     from grader.running.pipeline import Run, Workers
 
-#: Errors of files and disks, as opposed to bugs of the grader.
-OF_FILES = (
-    *(errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG, errno.EIO),
-    *(errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP, errno.EMFILE, errno.ENFILE),
-    *(errno.ENOTEMPTY, errno.EEXIST),
-)
-
 #: The exit statuses other than 0, which means that everything succeeded.
 SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
+
+#: The names in JSON of what `doctor` says of each part.
+DOCTOR_FACTS = ("name", "ok", "sentence")
 
 
 class NothingSubmitted(GraderError):
     """Raised when there is no submission to grade."""
 
 
+class NothingToReturn(GraderError):
+    """Raised when no student has feedback that can be returned."""
+
+
 class NothingGraded(GraderError):
     """Raised by a command that shows results when there are none."""
 
 
-def database_problem(error: Exception) -> str:
-    """Return a sentence on an error of the gradebook's database, or "" for any other error."""
-    from nbgrader.api import InvalidEntry
-    from sqlalchemy.exc import ArgumentError, DBAPIError
-
-    if isinstance(error, ModuleNotFoundError) and "psycopg" in str(error.name):
-        text = f"{error}. Install it with pip install '.[postgresql]'"
-    elif isinstance(error, DBAPIError):
-        text = str(error.orig or error).strip()
-        if "no such column" in text or "UndefinedColumn" in str(error):
-            text += ". If an older nbgrader made it, give the command nbgrader db upgrade first"
-    elif isinstance(error, (ArgumentError, InvalidEntry)):
-        text = str(error).strip()
-    else:
-        return ""
-    return f"the gradebook could not be used: {text}"
-
-
-def file_problem(error: Exception) -> str:
-    """Return a sentence on a file that the instructor can do something about, or ""."""
-    if not isinstance(error, OSError) or error.errno not in OF_FILES:
-        return ""
-    where = f": {printable(str(error.filename))}" if error.filename else ""
-    return (
-        f"a file could not be read or written ({error.strerror}){where}. What is in the gradebook "
-        "stays. Put it right, then give the command again: it continues from here."
-    )
+class NoFolder(GraderError):
+    """Raised when a folder that was named does not exist."""
 
 
 def release_exercises(options: argparse.Namespace) -> int:
@@ -103,7 +81,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:
-    """Autograde, write feedback and grades.csv too if `everything`; return the exit status.
+    """Autograde, write feedback and grades too if `everything`; return the exit status.
 
     Raises
     ------
@@ -112,8 +90,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     GraderError
         If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
-    if not options.submitted.is_dir():
-        raise NothingSubmitted(f"expected a folder of submissions, found no {options.submitted}.")
+    submitted = _submitted(options)
     with contextlib.ExitStack() as stack:
         control = None
         if not options.scheduler:
@@ -124,27 +101,53 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
 
         run = pipeline.Run(
             options.assignment,
-            options.submitted,
+            submitted,
             options.into,
             student=options.student,
             force=options.force,
             db_url=gradebook_address(options),
             isolation=options.isolation,
+            add_students=options.add_students,
         )
         if not run.students():
-            raise NothingSubmitted(f"{options.student!r} matches no folder in {options.submitted}.")
+            raise NothingSubmitted(f"{options.student!r} matches no folder in {submitted}.")
         workers: pipeline.Workers
         if options.scheduler:
             workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
         else:
             workers = pipeline.local_workers(run, options.workers, control=control)
-        return _grade_run(run, workers, everything)
+        return _grade_run(run, workers, everything, options.data)
 
 
-def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
+def with_submissions(options: argparse.Namespace) -> set[str]:
+    """Return the assignments to which anybody has submitted.
+
+    Raises
+    ------
+    NothingSubmitted
+        If there are none.
+    """
+    submitted = _submitted(options)
+    found = {name for name in course.assignments() if any(submitted.glob(f"*/{name}"))}
+    if not found:
+        raise NothingSubmitted(f"expected folders STUDENT/ASSIGNMENT in {submitted}, found none.")
+    return found
+
+
+def _submitted(options: argparse.Namespace) -> Path:
+    submitted: Path = options.submitted or course.submitted_folder()
+    if not submitted.is_dir():
+        raise NothingSubmitted(f"expected a folder of submissions, found no {submitted}.")
+    return submitted
+
+
+def _grade_run(
+    run: Run, workers: Workers, everything: bool, data: list[dict[str, Any]] | None = None
+) -> int:
+    """Grade, and print the results or add them to `data`; return the exit status."""
     from grader.command_line import grading
     from grader.gradebook import reading
-    from grader.reporting import results, summary
+    from grader.reporting import export, results, summary
     from grader.running import pipeline
 
     _warn_of(run.isolation)
@@ -159,15 +162,32 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
         summary.not_judged(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
+    students = [result.student for result in graded.results]
+    learners = reading.learners(run.db_url)
+    not_listed = sorted({*run.students()} - {*students})
+    sentences.append(summary.not_listed(not_listed, learners))
     if run.student == "*":
-        students = [result.student for result in graded.results]
-        sentences.append(summary.absent(list(reading.learners(run.db_url)), students))
+        sentences.append(summary.absent(list(learners), students))
         sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"
         sentences.append(summary.formulas(graded.results))
-        sentences.append(f"Grades: {run.into / 'grades.csv'}. Feedback: {page}")
-    return _print_results(graded, sentences)
+        grades = export.path_of(run.into, run.assignment)
+        sentences.append(f"Grades: {grades}. Feedback: {page}")
+    if data is None:
+        _print_results(graded, sentences)
+    else:
+        data.append(
+            {
+                "assignment": run.assignment,
+                **summary.figures(graded.results),
+                "students": [summary.facts(result) for result in graded.results],
+                "not_listed": not_listed,
+                "without_feedback": graded.without_feedback,
+                "messages": [text for text in sentences if text],
+            }
+        )
+    return SOME_FAILED if not_listed else _status(graded)
 
 
 def write_feedback(options: argparse.Namespace) -> int:
@@ -188,7 +208,12 @@ def write_feedback(options: argparse.Namespace) -> int:
     for student, problem in problems.items():
         say(f"{printable(student)}: {printable(problem)}", error=True)
     pages = sum(result.entry is not None for result in found) - len(problems)
-    say(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
+    folder = options.into / "feedback"
+    _tell(
+        options,
+        f"{summary.counted(pages, 'page')} in {folder}.",
+        {"pages": pages, "folder": str(folder), "without_feedback": problems},
+    )
     return SOME_FAILED if problems else 0
 
 
@@ -202,18 +227,111 @@ def write_grades(options: argparse.Namespace) -> int:
     """
     from grader.reporting import export, summary
 
-    name = "grades.csv" if options.format == "csv" else f"grades-{options.format}.csv"
-    path = options.output or options.into / name
     found = _results(options)
+    path = _output(options, export.path_of(options.into, options.assignment, options.format))
     lines = export.write_csv(
         found,
         course.graded_cells(options.assignment),
         path,
-        assignment=options.assignment,
+        column=options.column or options.assignment,
         file_format=options.format,
     )
-    say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))
+    text = "\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)]))
+    _tell(options, text, {"file": str(path), "lines": lines, "messages": text.splitlines()[1:]})
     return 0
+
+
+def return_feedback(options: argparse.Namespace) -> int:
+    """Write what returns each student's feedback, and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If the students that were asked for have no graded work.
+    NothingToReturn
+        If there is no feedback to return to any of them.
+    GraderError
+        If a platform's names are needed and nothing was collected from a platform.
+    """
+    from grader.reporting import returning, summary
+
+    found = _results(options)
+    assignment, folder = options.assignment, options.into.resolve()
+    pages = returning.written_pages(assignment, folder, found)
+    with_page = {result.student for result, _ in pages}
+    told: dict[str, list[str]] = {
+        "Without a page of feedback": [
+            result.student for result in found if result.student not in with_page
+        ]
+    }
+    place = options.into / f"return-{assignment}-{options.format}"
+    if options.format == "mail":
+        number = len(pages)
+        if pages:
+            what = (
+                f"Not in {returning.STUDENTS}, because the class list has no email address, or a "
+                "spreadsheet would calculate what has to stand there"
+            )
+            told[what] = returning.write_mail_folder(place, assignment, pages)
+    else:
+        place = place.with_name(f"{place.name}.zip")
+        files, of_platform = _files_for_platform(options, pages)
+        number = len(files)
+        told |= of_platform
+        if files:
+            returning.write_zip(place, files)
+    text = summary.returned(found, number, place, told)
+    if not number:
+        _, _, why = text.partition("\n")
+        raise NothingToReturn(
+            f"expected feedback that can be returned, found none. `python -m grader feedback "
+            f"{assignment}` writes the pages.\n{why}"
+        )
+    say(text)
+    return 0
+
+
+def _files_for_platform(
+    options: argparse.Namespace, pages: Sequence[tuple[Result, bytes]]
+) -> tuple[dict[str, bytes], dict[str, list[str]]]:
+    """Return the files for a platform by name, and students by what is said of them."""
+    from grader.nbgrader_hooks import downloads
+    from grader.reporting import returning
+
+    names, where = downloads.downloads(
+        options.assignment, gradebook_address(options), options.downloads
+    )
+    files: dict[str, bytes] = {}
+    in_groups: list[str] = []
+    unnamed: list[str] = []
+    unread: list[str] = []
+    for result, page in pages:
+        download = names.get(result.student)
+        if options.format == "moodle":
+            name = download and download.page_for_moodle(options.assignment, result.student)
+        else:
+            name = download and download.notebook_for_canvas()
+        if not name:
+            unnamed.append(result.student)
+        elif options.format == "moodle":
+            files[name] = page
+            if download and download.of_group:
+                in_groups.append(result.student)
+        else:
+            try:
+                files[name] = returning.returned_notebook(
+                    options.assignment, options.into.resolve(), result
+                )
+            except (OSError, ValueError) as problem:
+                if is_by_machine(problem):
+                    raise
+                unread.append(result.student)
+    what = "file" if options.format == "moodle" else "notebook"
+    return files, {
+        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        "The graded notebook cannot be read": unread,
+        "Moodle shows the pages of a group to all its members": in_groups,
+    }
 
 
 def write_report(options: argparse.Namespace) -> int:
@@ -226,11 +344,11 @@ def write_report(options: argparse.Namespace) -> int:
     """
     from grader.reporting import report
 
-    path = options.output or options.into / f"report-{options.assignment}.html"
     found = _results(options)
+    path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     report.write_report(options.assignment, found, path, deadline)
-    say(path)
+    _tell(options, str(path), {"file": str(path)})
     return 0
 
 
@@ -292,9 +410,13 @@ def examine_machine(options: argparse.Namespace) -> int:
     from grader.sandbox import doctor
 
     checks = doctor.checks()
+    status = 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
+    if options.json:
+        print_json(status, checks=[dict(zip(DOCTOR_FACTS, found, strict=True)) for found in checks])
+        return status
     for name, ok, sentence in checks:
         say(f"{'ok  ' if ok else 'FAIL'}  {name}: {sentence}")
-    return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
+    return status
 
 
 def _prepare_workers() -> None:
@@ -304,10 +426,46 @@ def _prepare_workers() -> None:
     local_workers.start_fork_server(local_workers.JUDGE_JOB)
 
 
+def _output(options: argparse.Namespace, default: Path) -> Path:
+    """Return the file to write, whose folder exists."""
+    path: Path = options.output or default
+    if not path.parent.is_dir():
+        raise NoFolder(
+            f"expected a folder for {path.name}, found no {path.parent}. Make it, or name another "
+            "file with --output."
+        )
+    return path
+
+
+def with_results(options: argparse.Namespace) -> set[str]:
+    """Return the assignments that have graded work.
+
+    Raises
+    ------
+    NothingGraded
+        If there are none.
+    """
+    from grader.gradebook import reading
+    from grader.running import journal
+
+    _check_class(options)
+    found = reading.submitted_assignments(gradebook_address(options))
+    found |= {name for name in course.assignments() if journal.path_in(options.into, name).exists()}
+    if not found & {*course.assignments()}:
+        raise NothingGraded(f"expected graded work in {options.into}, found none.")
+    return found
+
+
+def _check_class(options: argparse.Namespace) -> None:
+    if not options.into.is_dir():
+        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
+
+
 def _results(options: argparse.Namespace) -> list[Result]:
     """Return the results of the students that `options` ask for, at least one."""
     from grader.reporting import results
 
+    _check_class(options)
     found = [
         result
         for result in results.results(
@@ -333,6 +491,11 @@ def gradebook_address(options: argparse.Namespace) -> str:
     if options.into.resolve() == course.ROOT:
         return course.configuration().CourseDirectory.db_url
     return reading.sqlite_url(options.into)
+
+
+def known_address(options: argparse.Namespace) -> str:
+    """Return the address of the gradebook, or "" for a command that uses none."""
+    return gradebook_address(options) if "db" in options else ""
 
 
 def _deadline(db_url: str, assignment: str, found: Sequence[Result]) -> str:
@@ -366,10 +529,27 @@ def _print_results(graded: Graded, sentences: Sequence[str] = ()) -> int:
         say(text)
     for student, problem in graded.without_feedback.items():
         say(f"{printable(student)}: {printable(problem)}", error=True)
+    return _status(graded)
+
+
+def _status(graded: Graded) -> int:
     failed = graded.without_feedback or any(
         result.reason or result.not_judged for result in graded.results
     )
     return SOME_FAILED if failed else 0
+
+
+def _tell(options: argparse.Namespace, text: str, facts: dict[str, Any]) -> None:
+    """Print a text on an assignment, or keep the facts for the JSON document."""
+    if options.data is None:
+        say(text)
+    else:
+        options.data.append({"assignment": options.assignment, **facts})
+
+
+def print_json(status: int, **found: object) -> None:
+    """Print one JSON document with the exit status and what was found."""
+    print(json.dumps({"exit_status": status, **found}, indent=1))
 
 
 class _Progress:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import course
-from grader.command_line import actions
+from grader.command_line import actions, problems
+from grader.command_line.parsing import Parser, Version, meant
+from grader.command_line.several import each
 from grader.errors import GraderError
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction[Parser]
 
 DESCRIPTION = (
     "The instructor's side of the exercises: release the learners' notebooks, grade submissions, "
@@ -35,22 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0: everything succeeded. 1: some submissions or notebooks failed; the output names them.
         2: the command could not be carried out. 130: it was stopped with Ctrl-C.
     """
-    parser = argparse.ArgumentParser(prog="python -m grader", description=DESCRIPTION)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (
-        _add_release,
-        _add_bundle,
-        _add_grade,
-        _add_autograde,
-        _add_feedback,
-        _add_export,
-        _add_report,
-        _add_course,
-        _add_sample_class,
-        _add_doctor,
-    ):
-        add(commands)
-    options = parser.parse_args(arguments)
+    options = parsed(arguments)
     try:
         return options.action(options)
     except KeyboardInterrupt:
@@ -60,11 +49,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         actions.say(problem, error=True)
         return actions.NOT_DONE
     except Exception as error:
-        sentence = actions.file_problem(error) or actions.database_problem(error)
+        sentence = problems.sentence_on(error, actions.known_address(options))
         if not sentence:
             raise
         actions.say(sentence, error=True)
         return actions.NOT_DONE
+
+
+def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return a command's options, with the function that carries it out as ``action``.
+
+    Raises
+    ------
+    SystemExit
+        With status 2 for words that are no command, after a message with what may have been meant,
+        and with status 0 after ``--help`` and ``--version``.
+    """
+    parser = Parser(prog="python -m grader", description=DESCRIPTION)
+    parser.add_argument("--version", action=Version, help="show what is installed, and exit")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for add in (
+        _add_release,
+        _add_bundle,
+        _add_grade,
+        _add_autograde,
+        _add_feedback,
+        _add_export,
+        _add_return,
+        _add_report,
+        _add_course,
+        _add_sample_class,
+        _add_doctor,
+    ):
+        add(commands)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name is not None and name not in commands.choices:
+        parser.error(
+            f"expected one of {', '.join(commands.choices)}, got {name!r}"
+            + meant(name, commands.choices)
+        )
+    return parser.parse_args(words)
 
 
 def _command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
@@ -98,28 +123,35 @@ def _add_bundle(commands: Commands) -> None:
 
 
 def _add_grade(commands: Commands) -> None:
-    command = _command(commands, "grade", "autograde, write feedback and grades.csv")
+    command = _command(commands, "grade", "autograde, write feedback and a file of grades")
     _add_grading_options(command)
-    command.set_defaults(action=lambda options: actions.grade(options, everything=True))
+    command.set_defaults(action=each(partial(actions.grade, everything=True)))
 
 
 def _add_autograde(commands: Commands) -> None:
     command = _command(commands, "autograde", "judge submissions and enter their scores")
     _add_grading_options(command)
-    command.set_defaults(action=lambda options: actions.grade(options, everything=False))
+    command.set_defaults(action=each(partial(actions.grade, everything=False)))
 
 
 def _add_grading_options(command: argparse.ArgumentParser) -> None:
-    _add_assignment(command)
+    _add_assignments(command)
     command.add_argument(
         "--submitted",
         type=Path,
-        default=course.ROOT / "submitted",
-        help="the folder with STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb in it (default: %(default)s)",
+        help="the folder with STUDENT/ASSIGNMENT/ASSIGNMENT.ipynb in it (default: that of "
+        "c.CourseDirectory.submitted_directory in nbgrader_config.py)",
     )
     _add_class_options(command)
     command.add_argument(
-        "--force", action="store_true", help="judge again what has not changed since it was graded"
+        "--force",
+        action="store_true",
+        help="judge again what has not changed since it was graded; continues if it was stopped",
+    )
+    command.add_argument(
+        "--add-students",
+        action="store_true",
+        help="also grade folders that are not on the class list, and make students of them",
     )
     command.add_argument(
         "--workers",
@@ -162,24 +194,24 @@ def _add_isolation(command: argparse.ArgumentParser) -> None:
 
 
 def _add_assignment(command: argparse.ArgumentParser) -> None:
-    names = course.assignments()
+    names = ", ".join(course.assignments())
     command.add_argument(
-        "assignment", metavar="ASSIGNMENT", choices=names, help=f"one of {', '.join(names)}"
+        "assignment", metavar="ASSIGNMENT", type=_assignment, help=f"one of {names}"
     )
 
 
 def _add_feedback(commands: Commands) -> None:
     command = _command(commands, "feedback", "write each student's page of feedback")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
-    command.set_defaults(action=actions.write_feedback)
+    command.set_defaults(action=each(actions.write_feedback))
 
 
 def _add_export(commands: Commands) -> None:
     from grader.reporting import export
 
     command = _command(commands, "export", "write the grades as CSV")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--format", choices=sorted(export.FORMATS), default="csv", help="default: %(default)s"
@@ -188,19 +220,45 @@ def _add_export(commands: Commands) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="default: grades.csv or grades-FORMAT.csv in --into",
+        help="default: grades-ASSIGNMENT.csv or grades-ASSIGNMENT-FORMAT.csv in --into",
     )
-    command.set_defaults(action=actions.write_grades)
+    command.add_argument(
+        "--column",
+        metavar="NAME",
+        help="for platforms, the heading of the column with the points, as 'Homework 1 (4711)' in "
+        "Canvas (default: the assignment's name)",
+    )
+    command.set_defaults(action=each(actions.write_grades))
+
+
+def _add_return(commands: Commands) -> None:
+    command = _command(commands, "return", "write a file that returns feedback to the students")
+    _add_assignment(command)
+    _add_class_options(command)
+    command.add_argument(
+        "--format",
+        choices=["canvas", "mail", "moodle"],
+        required=True,
+        help="moodle: pages, to upload as feedback files in a zip; canvas: graded notebooks, to "
+        "upload as submissions; mail: a folder with the pages and a CSV file for a mail merge",
+    )
+    command.add_argument(
+        "--downloads",
+        type=Path,
+        metavar="FOLDER",
+        help="the folder in which zip_collect made the folder downloaded (default: the course's)",
+    )
+    command.set_defaults(action=actions.return_feedback)
 
 
 def _add_report(commands: Commands) -> None:
     command = _command(commands, "report", "write a page on how the class did")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
-    command.set_defaults(action=actions.write_report)
+    command.set_defaults(action=each(actions.write_report))
 
 
 def _add_course(commands: Commands) -> None:
@@ -243,7 +301,36 @@ def _add_sample_class(commands: Commands) -> None:
 
 def _add_doctor(commands: Commands) -> None:
     command = _command(commands, "doctor", "check whether the sandbox works on this machine")
+    _add_json(command)
     command.set_defaults(action=actions.examine_machine)
+
+
+def _add_assignments(command: argparse.ArgumentParser) -> None:
+    names = ", ".join(course.assignments())
+    command.add_argument(
+        "assignments",
+        metavar="ASSIGNMENT",
+        nargs="*",
+        type=_assignment,
+        help=f"one or more of {names}",
+    )
+    command.add_argument("--all", action="store_true", help="every assignment with work in it")
+    _add_json(command)
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--json", action="store_true", help="print what was found as one JSON document"
+    )
+
+
+def _assignment(name: str) -> str:
+    names = course.assignments()
+    if name not in names:
+        raise argparse.ArgumentTypeError(
+            f"expected one of {', '.join(names)}, got {name!r}{meant(name, names)}"
+        )
+    return name
 
 
 def _positive(text: str) -> int:

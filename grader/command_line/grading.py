@@ -1,4 +1,4 @@
-"""Grade a class: autograde, then write feedback and grades.csv."""
+"""Grade a class: autograde, then write feedback and a file of grades."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from grader.course import graded_cells
-from grader.reporting.export import write_csv
+from grader.reporting.export import path_of, write_csv
 from grader.reporting.results import Result, results
 from grader.running.pipeline import Run, Workers, autograde, local_workers
 from grader.sandbox import launching
@@ -26,12 +26,13 @@ def grade(
     workers: Workers | None = None,
     progress: Callable[[object], None] = lambda line: None,
 ) -> Graded:
-    """Autograde a run, write its students' feedback, and write grades.csv with all students.
+    """Autograde a run, write its students' feedback, and write a file with the grades of all.
 
     Parameters
     ----------
     run : Run
-        Which submissions to grade. grades.csv also has the students of earlier runs.
+        Which submissions to grade. The file of grades also has the students of earlier
+        runs.
     workers : Workers, optional
         The workers that judge. Default: one process for each core of this machine.
     progress : callable
@@ -53,5 +54,5 @@ def grade(
     found = results(run.db_url, run.into, run.assignment, students)
     without = write_feedback(run.assignment, run.into, found, progress=progress)
     everyone = results(run.db_url, run.into, run.assignment)
-    write_csv(everyone, graded_cells(run.assignment), run.into / "grades.csv")
+    write_csv(everyone, graded_cells(run.assignment), path_of(run.into, run.assignment))
     return Graded(found, without)

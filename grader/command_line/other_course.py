@@ -61,7 +61,9 @@ class OtherCourse:
     Raises
     ------
     NoCourse
-        If it has no nbgrader_config.py, or one that raises an error.
+        If it has no nbgrader_config.py.
+    grader.course.ConfigurationFailed
+        If its nbgrader_config.py raises an error.
     """
 
     def __init__(self, folder: Path, isolation: str = "") -> None:
@@ -121,13 +123,7 @@ def _configuration(folder: Path) -> Config:
         raise NoCourse(
             f"expected {CONFIGURATION.name} of an nbgrader course in {folder}, found none."
         )
-    try:
-        return executed_configuration(folder)
-    except Exception as error:  # it is a program, and may raise anything
-        raise NoCourse(
-            f"{folder / CONFIGURATION.name} raised {type(error).__name__}: {error}. Correct it "
-            "first."
-        ) from error
+    return executed_configuration(folder)
 
 
 def _reason(log: str) -> str:

@@ -13,6 +13,7 @@ from grader.command_line.grading import Graded, grade
 from grader.course import ROOT, read_solution_notebook
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
+from grader.reporting.export import path_of
 from grader.reporting.report import write_report
 from grader.reporting.summary import figures
 from grader.running.digests import course_digest
@@ -66,7 +67,7 @@ def grade_sample_class(
     write_report(ASSIGNMENT, graded.results, into / f"report-{ASSIGNMENT}.html")
     facts = figures(graded.results) | {
         "feedback": str(into / "feedback"),
-        "grades": str(into / "grades.csv"),
+        "grades": str(path_of(into, ASSIGNMENT)),
     }
     (into / "summary.json").write_text(_json(facts), encoding="utf-8")
     return graded

@@ -21,6 +21,7 @@ from nbgrader.api import (
     SubmittedNotebook,
 )
 from sqlalchemy import and_, make_url, select
+from sqlalchemy.orm import Session
 
 from grader.course import put_alembic_on_path
 from grader.errors import GraderError
@@ -95,6 +96,17 @@ def _check_file(db_url: str) -> None:
         )
 
 
+def submitted_assignments(db_url: str) -> set[str]:
+    """Return the names of the assignments to which the gradebook has submissions."""
+    names = (
+        select(Assignment.name)
+        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .distinct()
+    )
+    with open_gradebook(db_url) as gradebook:
+        return set(gradebook.db.scalars(names))
+
+
 def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:
@@ -123,14 +135,36 @@ class Learner(NamedTuple):
     first_name: str = ""
     last_name: str = ""
     lms_user_id: str = ""
+    email: str = ""
 
 
 def learners(db_url: str) -> dict[str, Learner]:
     """Return all learners by id: those in the class list and those with a submission."""
-    columns = (Student.id, Student.first_name, Student.last_name, Student.lms_user_id)
+    facts = (Student.first_name, Student.last_name, Student.lms_user_id, Student.email)
     with open_gradebook(db_url) as gradebook:
-        rows = gradebook.db.execute(select(*columns).order_by(Student.id))
-        return {student: Learner(*(fact or "" for fact in facts)) for student, *facts in rows}
+        rows = gradebook.db.execute(select(Student.id, *facts).order_by(Student.id))
+        return {student: Learner(*(fact or "" for fact in known)) for student, *known in rows}
+
+
+class Known(NamedTuple):
+    """Which students are in a gradebook, and what it knows of them."""
+
+    students: frozenset[str]
+    has_facts: bool  #: whether any has a name, an address or a platform's id
+    bare: frozenset[str]  #: those without such facts and without a submission
+
+
+def known_students(db: Session) -> Known:
+    """Return which students are in a gradebook, and what it knows of them."""
+    facts = (Student.first_name, Student.last_name, Student.email, Student.lms_user_id)
+    with_submission = set(db.scalars(select(SubmittedAssignment.student_id).distinct()))
+    with_facts: set[str] = set()
+    without: set[str] = set()
+    for student, *found in db.execute(select(Student.id, *facts)):
+        (with_facts if any(found) else without).add(student)
+    return Known(
+        frozenset(with_facts | without), bool(with_facts), frozenset(without - with_submission)
+    )
 
 
 def seconds_late(

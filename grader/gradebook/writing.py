@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,7 +34,7 @@ from traitlets import TraitError
 from traitlets.config import Config
 
 from grader.errors import GraderError
-from grader.gradebook.reading import open_gradebook, seconds_late
+from grader.gradebook.reading import Known, known_students, open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
 from grader.judging.verdict import FAILED, Verdict
 from grader.printable import printable
@@ -139,6 +140,20 @@ class GradebookWriter:
         found = set(rows)
         self._db.rollback()
         return found
+
+    def known_students(self) -> Known:
+        """Return which students are in the gradebook, and what it knows of them."""
+        known = known_students(self._db)
+        self._db.rollback()
+        return known
+
+    def add_students(self, students: Iterable[str]) -> None:
+        """Add students, except for ids that the gradebook cannot hold."""
+        for student in students:
+            with contextlib.suppress(ImpossibleId):
+                self.check_id(student)
+                self._add_student(student)
+        self._db.commit()
 
     def enter_names(self, names: Mapping[str, tuple[str, str]]) -> None:
         """Enter each student's first and last name."""

@@ -16,7 +16,7 @@ import hashlib
 import importlib.metadata
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -42,7 +42,7 @@ from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
-from grader.submission import Repaired, Unreadable, repair
+from grader.submission import CellIds, Repaired, Unreadable, repair
 
 _WHOSE_FAULT = (
     "The model answers and the released notebook do not cause this: look at what was handed in, "
@@ -69,6 +69,7 @@ def judge_submission(
     limits: Limits,
     sandbox: Sandbox,
     salt: str = "",
+    assignments: Callable[[], CellIds] = dict,
 ) -> Verdict:
     """Return the verdict on one submission, without touching any file or database.
 
@@ -86,6 +87,8 @@ def judge_submission(
         Where learner code runs.
     salt : str
         The secret that learners' numbers depend on; "" for none. It does not enter the sandbox.
+    assignments : callable
+        As `grader.submission.repair` takes it.
 
     Raises
     ------
@@ -101,7 +104,7 @@ def judge_submission(
         "versions": versions(),
     }
     try:
-        repaired = repair_within_limits(submitted, known.stub, limits)
+        repaired = repair_within_limits(submitted, known.stub, limits, assignments)
         provenance["seed"] = seed_of(repaired.notebook)
         judged = judge_notebook(known, repaired.notebook, limits=limits, sandbox=sandbox, salt=salt)
         verdict = _verdict(repaired, judged, assignment, student)

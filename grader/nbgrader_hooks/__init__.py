@@ -6,5 +6,6 @@
 Other rooms use:
 
 - `assignment_files`: the instructor's notebooks and the files beside them.
+- `downloads`: how a platform named what each learner handed in.
 - `settings`: the options ``c.Grading`` and ``c.PersonalNumbers``.
 """

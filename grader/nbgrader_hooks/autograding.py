@@ -20,6 +20,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.converters import Autograde
 from traitlets.config import Config
 
+from grader.course import cell_ids
 from grader.files import TIMESTAMP, copy_notes
 from grader.judging.repairing import repair_within_limits
 from grader.nbgrader_hooks.assignment_files import source_notebooks, source_of
@@ -60,7 +61,7 @@ class SubmissionExporter(NotebookExporter):
         path, remarks = self._find(names["assignment"], names["student"], names["notebook"])
         limits = Grading(parent=self.parent).limits
         stub = source_of(self.config, resources).stub
-        repaired = repair_within_limits(load(path), stub, limits)
+        repaired = repair_within_limits(load(path), stub, limits, self._assignments)
         for remark in [*remarks, *repaired.remarks]:
             self.log.warning("%s", printable(remark))
         return self.from_notebook_node(repaired.notebook, resources, **options)
@@ -101,6 +102,9 @@ class SubmissionExporter(NotebookExporter):
         autograde.assignments = places
         autograde._format_source = staged
         autograde.init_destination = checked
+
+    def _assignments(self) -> dict[str, frozenset[str]]:
+        return cell_ids(Path(self._course.root, self._course.source_directory))
 
     def _handed_in(self, assignment: str, student: str) -> list[str]:
         """Return which of an assignment's notebooks were handed in; all if it has only one.

@@ -68,6 +68,13 @@ class GradebookCollector(FileNameCollectorPlugin):
                 )
         return self._chosen.get(path)
 
+    def collected_paths(self) -> dict[str, list[PurePath]]:
+        """Return what is collected of each learner, relative to the folder of unpacked files."""
+        paths: dict[str, list[PurePath]] = {}
+        for path, collected in self._choose(self._files()).items():
+            paths.setdefault(collected["student_id"], []).append(path)
+        return paths
+
     def share_with_members(self) -> None:
         """Replace each unpacked file of a group by a copy for each of its members."""
         if not self._groups:

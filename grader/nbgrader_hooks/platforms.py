@@ -29,6 +29,7 @@ class Found(NamedTuple):
     timestamp: str = ""
     is_late: bool = False
     archive: str = ""  #: the folder that the platform's archive was unpacked into
+    label: str = ""  #: the name that the platform gave to the learner's folder or file
 
     @property
     def attempt(self) -> tuple[str, str]:
@@ -102,7 +103,8 @@ def found_in(path: PurePath, named_regexp: str = "") -> Found | None:
         for platform, pattern in PATTERNS.items():
             if match := re.fullmatch(pattern, part, re.DOTALL):
                 found = _found(platform, match, path.name)
-                found = found._replace(archive=PurePath(*path.parts[:place]).as_posix())
+                archive = PurePath(*path.parts[:place]).as_posix()
+                found = found._replace(archive=archive, label=part)
                 is_file = place == len(path.parts) - 1
                 return found if is_file else found._replace(file_id=path.name)
     return None

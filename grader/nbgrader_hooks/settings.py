@@ -7,7 +7,7 @@ from dataclasses import fields
 from traitlets import Enum, Float, Integer, Unicode
 from traitlets.config import Configurable
 
-from grader.course import configuration
+from grader.course import options
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE, Limits
 
 _DEFAULT = Limits()
@@ -70,9 +70,9 @@ class PersonalNumbers(Configurable):
 
 def configured_salt() -> str:
     """Return the salt as nbgrader_config.py sets it; "" for none."""
-    return str(PersonalNumbers(config=configuration()).salt)
+    return str(options(PersonalNumbers).salt)
 
 
 def configured() -> Grading:
     """Return the options as nbgrader_config.py sets them."""
-    return Grading(config=configuration())
+    return options(Grading)

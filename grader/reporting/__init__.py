@@ -5,6 +5,7 @@ Other rooms use:
 - `results`: what gradebook and journal know about each student's submission.
 - `summary`: the results of a class in a table and a few sentences.
 - `feedback`: a page for each student.
+- `returning`: the pages, for the command or the mail that returns them.
 - `export`: grades as CSV for a spreadsheet or a learning platform.
 - `report`: the instructor's page on how the class did; `item_analysis` computes its numbers.
 """

@@ -29,7 +29,21 @@ _INNER_START = re.compile(
     '(?:(?<=;)|(?<=.[\t\r\n]))(?=[\\s"]*[=+@\uff1d\uff0b\uff0d\uff20-])', re.DOTALL
 )
 
+BYTE_ORDER_MARK = "\ufeff"
+
 Row = Sequence[str | float]
+
+
+def path_of(folder: Path, assignment: str, file_format: str = "csv") -> Path:
+    """Return where the grades of an assignment go by default.
+
+    Examples
+    --------
+    >>> path_of(Path("class"), "quiz").name, path_of(Path("class"), "quiz", "moodle").name
+    ('grades-quiz.csv', 'grades-quiz-moodle.csv')
+    """
+    suffix = "" if file_format == "csv" else f"-{file_format}"
+    return folder / f"grades-{assignment}{suffix}.csv"
 
 
 class Sheet(NamedTuple):
@@ -62,7 +76,7 @@ def write_csv(
     cells: Sequence[str],
     path: Path,
     *,
-    assignment: str = "",
+    column: str = "",
     file_format: str = "csv",
 ) -> int:
     """Write a line for each student. Texts are quoted; all but ids cannot act as formulas.
@@ -74,20 +88,21 @@ def write_csv(
         The cells that are worth points, in the notebook's order.
     path : Path
         The file.
-    assignment : str
+    column : str
         The heading of the column with the score, in formats for learning platforms.
     file_format : str
-        A key of `FORMATS`.
+        A key of `FORMATS`. The file of "csv" begins with a byte-order mark, without which Excel
+        reads letters such as é wrongly. Those for platforms do not: a platform needs none.
 
     Returns
     -------
     int
         The number of students in the file.
     """
-    sheet = FORMATS[file_format](results, cells, assignment)
+    sheet = FORMATS[file_format](results, cells, column)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows((*sheet.head, *sheet.students))
-    write_atomically(path, text.getvalue())
+    write_atomically(path, (BYTE_ORDER_MARK if file_format == "csv" else "") + text.getvalue())
     return len(sheet.students)
 
 
@@ -101,7 +116,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
     rows: list[Row] = []
     for result in results:
         entry = result.entry
-        first, last, _ = result.learner
+        first, last = result.learner.first_name, result.learner.last_name
         totals = [_number(x) for x in (result.score, result.points)]
         penalty = _number(entry.late_penalty if entry else None)
         texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
@@ -111,7 +126,7 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
     return Sheet([[*columns, *facts, *cells]], rows)
 
 
-def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> Sheet:
+def _canvas(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
     """Return what *Import Grades* of Canvas reads; it finds students by ID or SIS login ID.
 
     The second row has the maximum score. The cell of a student without a grade is empty, so the
@@ -119,23 +134,23 @@ def _canvas(results: Sequence[Result], _: Sequence[str], assignment: str) -> She
     """
     max_score = max((result.points for result in results if result.points is not None), default=0.0)
     head: list[Row] = [
-        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", assignment],
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column],
         ["    Points Possible", "", "", "", "", float(max_score)],
     ]
     rows: list[Row] = []
     for result in results:
-        first, last, number = result.learner
+        first, last, number, _ = result.learner
         name = ", ".join(part for part in (last, first) if part) or result.student
         rows.append([neutral(name), number, "", result.student, "", _number(result.score)])
     return Sheet(head, rows)
 
 
-def _moodle(results: Sequence[Result], _: Sequence[str], assignment: str) -> Sheet:
+def _moodle(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
     """Return what *Import > CSV file* of Moodle reads, with students mapped by their username.
 
     Students without a grade are left out, since Moodle removes a grade if the cell is empty.
     """
-    head: list[Row] = [["username", "lastname", "firstname", assignment, f"{assignment} feedback"]]
+    head: list[Row] = [["username", "lastname", "firstname", column, f"{column} feedback"]]
     rows: list[Row] = [
         [
             result.student,

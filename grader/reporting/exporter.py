@@ -84,6 +84,10 @@ class PageExporter(HTMLExporter):
         """
         return page
 
+    def linked(self, printed: str) -> str:
+        """Return the HTML of what a cell printed, with links if the page has any."""
+        return printed
+
     @pass_context
     def markdown2html(self, context: Context, source: str) -> str:
         """Return the stand-in for a text in Markdown."""
@@ -137,7 +141,7 @@ class PageExporter(HTMLExporter):
     def _terminal(self, context: Context, text: str) -> str:
         return self._rendering.text(
             text,
-            lambda printed: str(ansi2html(printed)),
+            lambda printed: self.linked(str(ansi2html(printed))),
             sanitised,
             flat=True,
             where=f"An output of {_name_of(context)}",
@@ -191,10 +195,17 @@ class PageExporter(HTMLExporter):
 
 
 class _Renderer(IPythonRenderer):
-    """Renders Markdown; a picture that is missing is replaced by its name."""
+    """Renders Markdown, with marked heads of tables, and the names of pictures that are missing."""
 
     #: The address of each attachment that is a picture, by name.
     pictures: Mapping[str, str] = MappingProxyType({})
+
+    def table_cell(self, text: str, align: str | None = None, head: bool = False) -> str:
+        """Return the HTML of a cell, for mistune's plug-in for tables."""
+        scope = ' scope="col"' if head else ""
+        style = f' style="text-align:{align}"' if align else ""
+        tag = "th" if head else "td"
+        return f"  <{tag}{scope}{style}>{text}</{tag}>\n"
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         """Return the HTML of a picture."""

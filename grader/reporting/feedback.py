@@ -65,7 +65,7 @@ def write_feedback(
             open_still = right_numbers.are_withheld(entry.due, configuration())
             facts = [repr(entry), repr(result.remarks), repr(open_still)]
             found = digest([code_digest, graded.read_bytes(), *facts])
-            if found != feedback_page.digest_of(_page(folder, assignment, result.student)):
+            if found != feedback_page.digest_of(page_of(folder, assignment, result.student)):
                 stale.append((result, entry, found))
     if stale:
         make_writable(folder / "feedback")
@@ -105,7 +105,7 @@ def _write_pages(
                 else:
                     reasons.pop(done.name, None)
                     with _contained(done.name, reasons):
-                        page = _page(folder, assignment, done.name)
+                        page = page_of(folder, assignment, done.name)
                         page.parent.mkdir(parents=True, exist_ok=True)
                         write_atomically(page, done.returned)
                 if plain or done.returned is not None:
@@ -119,7 +119,7 @@ def _copy_notes(
 ) -> None:
     """Put the files that `nbgrader release_feedback` needs next to each page."""
     for result in results:
-        page = _page(folder, assignment, result.student)
+        page = page_of(folder, assignment, result.student)
         with _contained(result.student, reasons):
             if page.is_file():
                 copy_notes(graded_notebook(folder, assignment, result.student).parent, page.parent)
@@ -146,6 +146,7 @@ def _jobs(
             "scores": entry.scores,
             "points": entry.points,
             "comments": entry.comments,
+            "to_read": entry.to_read,
             "late_penalty": entry.late_penalty,
             "remarks": result.remarks,
             "without_expected": right_numbers.are_withheld(entry.due, configuration()),
@@ -160,10 +161,11 @@ def _code_digest() -> str:
     """Return a digest of the code, templates and packages that make a page."""
     modules = (feedback_page, exporter, rendering, right_numbers, sanitizer)
     files = [*(Path(str(module.__file__)) for module in modules), CONFIGURATION]
-    files += sorted((Path(__file__).parent / "templates" / "feedback").rglob("*.j2"))
+    files += sorted((Path(__file__).parent / "templates" / "feedback").glob("*"))
     versions = [importlib.metadata.version(name) for name in ("nbconvert", "nbgrader", "nh3")]
     return digest([*versions, *(path.read_bytes() for path in files)])
 
 
-def _page(folder: Path, assignment: str, student: str) -> Path:
+def page_of(folder: Path, assignment: str, student: str) -> Path:
+    """Return the path of a student's page in the folder that holds the gradebook."""
     return folder / "feedback" / student / assignment / f"{assignment}.html"

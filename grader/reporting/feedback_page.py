@@ -10,15 +10,18 @@ import functools
 import html
 import pickle
 import re
-from collections.abc import Mapping
+import textwrap
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 import nbgrader
 from nbformat import NotebookNode
 from nbgrader import preprocessors
 from nbgrader.utils import is_grade, is_solution, is_task
+from traitlets import Bunch, TraitError, Unicode, validate
 from traitlets.config import Config
 from traitlets.utils.importstring import import_item
 
@@ -36,14 +39,77 @@ POLICY = (
 #: The name of the meta element with the digest of what a page was made from; see `digest_of`.
 MARK = "made-from"
 
-#: An entry in the list at the top of the page. nbgrader names only the kind of cell in it.
-_LISTED = re.compile(r'(<li><a href="#([\w-]+)">(?:Test cell|Written response))</a>')
+STYLE = Path(__file__).parent / "templates" / "feedback" / "page.css"
+
+#: The list at the top of nbgrader's page. It names only the kind of each cell.
+_LIST = re.compile(r'<div id="toc">.*?</div>', re.DOTALL)
+
+#: What a message says about a mistake's section; a line may end between its words.
+_SECTION = re.compile(r"(see\s+the\s+book,\s+)([a-z][a-z0-9-]*)(#[a-z0-9-]+)?")
+
+#: The key in a cell's data that says whether a person has still to read it.
+WAITS = "needs_manual_grade"
+
+#: A heading in a text cell.
+_HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
+
+#: Characters of a task's title in the index.
+MAX_TITLE = 80
 
 FORMGRADER = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
 
 
+_HEAD = (
+    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+    '<meta name="color-scheme" content="light dark">\n'
+)
+
+
+class _Row(NamedTuple):
+    """A graded cell in the index of a page."""
+
+    title: str  #: the heading above it, or ""
+    cell: str
+    score: float
+    points: float
+    comments: list[str]  #: the cells with a comment below the same heading
+    waits: bool = False  #: whether a person has still to read it
+
+
 class FeedbackExporter(PageExporter):
     """Makes nbconvert's HTML without active content and without requests to other hosts."""
+
+    book = Unicode(
+        help="The address of the published book, such as https://example.org/attention/. If it is "
+        "set, messages that name a mistake link to the section that explains it."
+    ).tag(config=True)
+
+    @validate("book")
+    def _check_book(self, proposal: Bunch) -> str:
+        address = str(proposal.value)
+        if address and not re.fullmatch(r"https?://[^\s\"'<>?#]+", address):
+            raise TraitError(f"c.FeedbackExporter.book: expected an address, got {address!r}")
+        return address.rstrip("/")
+
+    def from_notebook_node(  # type: ignore[override]  # as HTMLExporter's own
+        self, nb: NotebookNode, resources: dict[str, Any] | None = None, **options: object
+    ) -> tuple[str, dict[str, Any]]:
+        """Return a notebook as a page of HTML, and the resources."""
+        resources = resources or {}
+        about = {**resources.get("nbgrader", {}), "rows": _rows(nb)}
+        return super().from_notebook_node(nb, {**resources, "nbgrader": about}, **options)
+
+    def linked(self, printed: str) -> str:
+        """Return what a cell printed, with links to the sections of the book that it names."""
+        if not self.book:
+            return printed
+        return _SECTION.sub(
+            lambda found: (
+                f'{found[1]}<a href="{self.book}/{found[2]}.html{found[3] or ""}" '
+                f'rel="noopener noreferrer">{found[2]}{found[3] or ""}</a>'
+            ),
+            printed,
+        )
 
     def framed(self, page: str, resources: dict[str, Any], remarks: list[str]) -> str:
         """Return the page without active content, with remarks.
@@ -55,16 +121,25 @@ class FeedbackExporter(PageExporter):
         """
         head, begin, body = page.partition("<body")
         body = re.sub(r"(?is)</html>\s*\Z", "", body.partition(">")[2])
-        body = _LISTED.sub(r"\1 \2</a>", body)
+        about = resources["nbgrader"]
+        remarks = [*about.get("remarks", ()), *remarks]
+        index = f"{_index(about.get('rows', ()), about.get('late_penalty', 0))}{_remarks(remarks)}"
+        body = _LIST.sub(lambda _: index, body, count=1)
+        # The page has a part with each of these ids inside of another one.
+        body = re.sub(r' id="notebook(?:-container)?"', "", body, count=2)
+        body = re.sub(r"<(/?)h4>", r"<\1h1 class='score'>", body, count=1).replace(
+            "</h4>", "</h1>", 1
+        )
+        body = f"<main>{re.sub('</?main>', '', body)}</main>"
         # The style sheet of Bootstrap refers to font files that do not come with the page.
         head = re.sub(r"@font-face\s*\{[^}]*\}", "", head)
         policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         head = head.replace("<html>", '<html lang="en">', 1)
+        head = head.replace("</head>", f"{_HEAD}<style>\n{_style()}</style>\n</head>", 1)
         head = head.replace("<head>", f"<head>\n{policy}", 1)
-        if made_from := resources["nbgrader"].get("made_from"):
+        if made_from := about.get("made_from"):
             head = head.replace("<head>", f'<head>\n<meta name="{MARK}" content="{made_from}">', 1)
-        remarks = [*resources["nbgrader"].get("remarks", ()), *remarks]
-        return f"{head}{begin}>\n{_remarks(remarks)}{sanitised(body)}</body>\n</html>\n"
+        return f"{head}{begin}>\n{sanitised(body)}</body>\n</html>\n"
 
 
 class ClearHiddenTests(preprocessors.ClearHiddenTests):
@@ -90,9 +165,10 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     ----------
     job : mapping
         ``assignment``; ``notebook``: the graded notebook's file; ``scores``, ``points`` and
-        ``comments`` by cell; ``late_penalty``; ``remarks``; ``without_expected``: whether to leave
-        out which numbers are right; ``digest``: of what the page is made from; ``settings``: what
-        `settings_of` returned; ``plain``: whether to show every text as it was typed.
+        ``comments`` by cell; ``to_read``: the cells that a person has still to read;
+        ``late_penalty``; ``remarks``; ``without_expected``: whether to leave out which numbers are
+        right; ``digest``: of what the page is made from; ``settings``: what `settings_of` returned;
+        ``plain``: whether to show every text as it was typed.
 
     Raises
     ------
@@ -141,6 +217,7 @@ def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
     if is_grade(cell) or is_task(cell):
         about["score"] = job["scores"].get(about.grade_id, 0.0)
         about["points"] = job["points"].get(about.grade_id, 0.0)
+        about[WAITS] = about.grade_id in job.get("to_read", ())
 
 
 def settings_of(config: Config) -> bytes:
@@ -178,11 +255,84 @@ def feedback_exporter(settings: bytes, plain: bool) -> FeedbackExporter:
     return exporter
 
 
+@functools.cache
+def _style() -> str:
+    return STYLE.read_text(encoding="utf-8")
+
+
+def _rows(notebook: NotebookNode) -> list[_Row]:
+    """Return a row for each graded cell, with the comments below the same heading."""
+    rows: list[_Row] = []
+    comments: list[str] = []
+    title = ""
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        is_answer = is_solution(cell) or is_grade(cell)
+        if (
+            cell.cell_type == "markdown"
+            and not is_answer
+            and (found := _HEADING.findall(cell.source))
+        ):
+            title, comments = found[-1], []
+        if about.get("comment"):
+            comments.append(about.grade_id)
+        if is_grade(cell) or is_task(cell):
+            score, points = (float(about.get(key) or 0) for key in ("score", "points"))
+            waits = bool(about.get(WAITS))
+            rows.append(_Row(title, about.grade_id, score, points, comments, waits))
+            comments = []
+        elif comments and rows and rows[-1].title == title:
+            rows[-1].comments.extend(comments)
+            comments = []
+    return rows
+
+
+def _index(rows: Sequence[_Row], late_penalty: float) -> str:
+    """Return the points of each task as a table, with links to tests and comments."""
+    if not rows:
+        return ""
+    often = Counter(row.title for row in rows)
+    heads = ["task", "points", *(["comments"] if any(row.comments for row in rows) else [])]
+    lines = []
+    for row in rows:
+        title = textwrap.shorten(row.title.replace("`", ""), MAX_TITLE, placeholder=" …")
+        if not title:
+            title = row.cell
+        elif often[row.title] > 1:
+            title = f"{title} ({row.cell})"
+        comments = (f'<a href="#comment-{html.escape(cell)}">comment</a>' for cell in row.comments)
+        lines.append(
+            f'<tr><th scope="row"><a href="#{html.escape(row.cell)}">{html.escape(title)}</a></th>'
+            f'<td class="points">{_points(row)}</td>'
+            + f"<td>{' '.join(comments)}</td>" * ("comments" in heads)
+            + "</tr>"
+        )
+    if late_penalty > 0:
+        lines.append(
+            '<tr class="late-penalty"><th scope="row">Late submission penalty</th>'
+            f'<td class="points">-{_number(late_penalty)}</td>'
+            + "<td></td>" * ("comments" in heads)
+            + "</tr>"
+        )
+    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+    return (
+        f'<div id="toc"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _points(row: _Row) -> str:
+    if row.waits:
+        return f"to be read, of {_number(row.points)}"
+    return f"{_number(row.score)} of {_number(row.points)}"
+
+
+def _number(points: float) -> str:
+    return f"{round(float(points), 2):g}"
+
+
 def _remarks(remarks: list[str]) -> str:
     if not remarks:
         return ""
     items = "".join(f"<li>{html.escape(remark)}</li>" for remark in remarks)
-    return (
-        '<div class="container"><div class="panel panel-default"><div class="panel-heading">'
-        f"<h4>Remarks on what was handed in</h4></div><ul>{items}</ul></div></div>\n"
-    )
+    return f'<h2 class="h4">Remarks on what was handed in</h2><ul>{items}</ul>\n'

@@ -11,6 +11,7 @@ from grader.gradebook.reading import Entry, Learner
 from grader.judging.findings import PartsByCell, mistakes_in
 from grader.judging.verdict import FAILED
 from grader.running import journal
+from grader.running.class_list import class_list
 from grader.submission.wording import listed
 from grader.times import span
 
@@ -87,10 +88,17 @@ def results(
         The folder with the journal.
     assignment : str
     students : collection of str, optional
-        Default: all in the gradebook or the journal.
+        Default: all in the gradebook or the journal, without those who have been removed from the
+        class.
     """
     entries = reading.entries(db_url, assignment)
-    lines = {line.student: line for line in journal.read(journal.path_in(folder, assignment))}
+    with reading.open_gradebook(db_url) as gradebook:
+        listed = class_list(reading.known_students(gradebook.db), folder)
+    lines = {
+        line.student: line
+        for line in journal.read(journal.path_in(folder, assignment))
+        if not listed.has_left(line)
+    }
     known = reading.learners(db_url)
     found = []
     for student in sorted(lines.keys() | entries.keys() if students is None else students):

@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 from traitlets import Enum
 from traitlets.config import Config, Configurable
 
+from grader.course import options
 from grader.judging.open_feedback import leave_out_expected
 
 AFTER_DEADLINE, ALWAYS, NEVER = "after the deadline", "always", "never"
@@ -49,7 +50,7 @@ def are_withheld(due: datetime | None, config: Config, now: datetime | None = No
     >>> are_withheld(noon, Config(), datetime(2026, 3, 2, 13))
     False
     """
-    shown = RightNumbers(config=config).shown
+    shown = options(RightNumbers, config).shown
     if shown != AFTER_DEADLINE:
         return bool(shown == NEVER)
     present = now or datetime.now(UTC).replace(tzinfo=None)

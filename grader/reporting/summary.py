@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import statistics
 import textwrap
 import unicodedata
@@ -10,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from grader import times
+from grader.gradebook.reading import Learner
 from grader.printable import printable
 from grader.reporting.export import read_as_formulas
 from grader.reporting.results import Result
@@ -69,6 +71,34 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
+def facts(result: Result) -> dict[str, Any]:
+    """Return what is known of a submission, for JSON. What there is not, such as a score, is None.
+
+    Returns
+    -------
+    dict
+        ``state`` is one of graded, to read and failed; ``not_judged`` says why a newer file has no
+        grade; ``scores`` is by cell, and ``to_read`` has the cells that a person has to score.
+    """
+    entry = result.entry
+    state = "failed" if result.reason or entry is None else "to read" if entry.to_read else "graded"
+    return {
+        "student": result.student,
+        "state": state,
+        "reason": result.reason,
+        "not_judged": result.not_judged,
+        "score": result.score,
+        "points": result.points,
+        "late_penalty": entry.late_penalty if entry else None,
+        "seconds_late": entry.seconds_late if entry else None,
+        "scores": entry.scores if entry else {},
+        "to_read": entry.to_read if entry else [],
+        "mistakes": list(result.mistakes),
+        "missing": list(result.missing),
+        "remarks": list(result.remarks),
+    }
+
+
 def sentence(facts: dict[str, Any]) -> str:
     """Return the figures as sentences."""
     text = (
@@ -112,18 +142,48 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
         The file's name.
     """
     failed = [result.student for result in results if result.reason]
-    waiting = figures(results)["to_read"]
     texts = [f"{counted(lines, 'student')} in {file}."]
     if failed:
         fate = "Left out" if lines < len(results) else "Listed without points"
         texts.append(f"{fate}, because the work has no grade: {len(failed)} ({named(failed)}).")
-    if waiting:
-        texts.append(
-            f"{waiting} {_have(waiting)} an answer that waits to be read, so the "
-            "points are not final. Read the answers in formgrader, give the command grade once "
-            "more, then export again."
-        )
-    return "\n".join(texts)
+    return "\n".join(filter(None, [*texts, _not_final(results, "export")]))
+
+
+def returned(
+    results: Sequence[Result], number: int, place: object, told: Mapping[str, Sequence[str]]
+) -> str:
+    """Return how many students get feedback by a file or folder, and what is told of some.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        The results of the students who were asked for.
+    number : int
+        How many students' feedback is there.
+    place : object
+        The file or folder.
+    told : mapping
+        Students by what is told of them, such as why they are left out.
+    """
+    texts = [f"Feedback for {counted(number, 'student')} in {place}."]
+    texts += [
+        f"{what}: {len(students)} ({named(students)})."
+        for what, students in told.items()
+        if students
+    ]
+    return "\n".join(filter(None, [*texts, _not_final(results, "return")]))
+
+
+def _not_final(results: Sequence[Result], command: str) -> str:
+    """Return a sentence on answers that wait to be read, before a command is given again, or ""."""
+    waiting = figures(results)["to_read"]
+    if not waiting:
+        return ""
+    return (
+        f"{waiting} {_have(waiting)} an answer that waits to be read, so the "
+        "points are not final. Read the answers in formgrader, give the command grade once "
+        f"more, then {command} again."
+    )
 
 
 def formulas(results: Sequence[Result]) -> str:
@@ -158,6 +218,37 @@ def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
         pairs = "; ".join(f"{named([one])} and {named([other])}" for one, other in alike)
         text += f" Is it the same person? {pairs}."
     return text
+
+
+def not_listed(names: Sequence[str], learners: Mapping[str, Learner]) -> str:
+    """Return a sentence on folders that are not on the class list, with whom they may mean, or "".
+
+    Examples
+    --------
+    >>> learners = {"s17": Learner("Ada", "Lovelace", "101"), "soren": Learner()}
+    >>> print(not_listed(["101", "S17", "Sören", "zoe"], learners).splitlines()[0])
+    Not graded, because not on the class list: 101 (s17?), S17 (s17?), Sören (soren?), zoe.
+    """
+    if not names:
+        return ""
+    alike: dict[str, str] = {}
+    for student, learner in learners.items():
+        first, last = learner.first_name, learner.last_name
+        for known in (student, learner.lms_user_id, f"{first} {last}", f"{last} {first}"):
+            alike.setdefault(_plain(known), student)
+    ids = {_plain(student): student for student in learners}
+    found = []
+    for name in names[:MAX_NAMES]:
+        # Names of people are many and alike, so only ids are compared letter by letter.
+        close = difflib.get_close_matches(_plain(name), ids, n=1, cutoff=0.75)
+        near = alike.get(_plain(name)) or next((ids[one] for one in close), "")
+        found.append(printable(name) + (f" ({printable(near)}?)" if near else ""))
+    more = ", …" if len(names) > MAX_NAMES else ""
+    return (
+        f"Not graded, because not on the class list: {', '.join(found)}{more}.\n"
+        "Rename the folder to the id in the list, or put the learner on the list and import it "
+        "again. --add-students makes a student of every such folder."
+    )
 
 
 def _plain(name: str) -> str:

@@ -7,6 +7,7 @@ Other rooms use:
 - `jobs`: what a worker does with one submission.
 - `local_workers`: worker processes on this machine.
 - `cluster_workers`: workers of a Dask cluster.
+- `class_list`: who is in the class.
 - `journal`: what was graded from what.
 - `digests`: what a verdict depends on.
 """

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from grader.course import cell_ids
 from grader.judging.course_tests import CourseError
 from grader.judging.judge import judge_submission
 from grader.judging.verdict import GRADED, REMARKS
@@ -57,6 +58,7 @@ def judge_job(job: Mapping[str, Any]) -> bytes:
                 limits=limits,
                 sandbox=warm_sandbox(limits, isolation),
                 salt=job["salt"],
+                assignments=cell_ids,
             )
         except SandboxUnavailable as problem:
             close_sandbox(limits, isolation)

@@ -10,7 +10,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -45,6 +45,11 @@ class Line:
     #: Why a newer submission was not judged, if there is one: the line is about an earlier one.
     not_judged: str = ""
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether the verdict is a failure."""
+        return self.status == FAILED
+
     @classmethod
     def of(cls, verdict: Verdict, digest: str) -> Line:
         """Return the line for a verdict."""
@@ -63,6 +68,11 @@ class Line:
 def path_in(folder: Path, assignment: str) -> Path:
     """Return the path of an assignment's journal in the folder that is graded into."""
     return folder / f"graded-{assignment}.jsonl"
+
+
+def students_in(folder: Path) -> set[str]:
+    """Return the students in the journals of all assignments."""
+    return {line.student for path in folder.glob("graded-*.jsonl") for line in read(path)}
 
 
 def read(path: Path) -> Iterator[Line]:
@@ -141,8 +151,8 @@ class Journal:
         self.path = path
         self._lock = _locked(path.with_suffix(".lock"))
         try:
-            lines = _tidy(path)
-            self._file = path.open("ab")
+            lines = _last_lines(path)
+            self._write(lines)
         except BaseException:
             self._lock.close()
             raise
@@ -153,6 +163,17 @@ class Journal:
 
     def __enter__(self) -> Journal:
         return self
+
+    def _write(self, lines: Iterable[Line]) -> None:
+        """Replace the file's content by these lines, and open it for more."""
+        temporary = self.path.with_suffix(".new")
+        with temporary.open("wb") as file:
+            for line in lines:
+                file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(self.path)
+        self._file = self.path.open("ab")
 
     def __exit__(self, *_: object) -> None:
         try:
@@ -173,6 +194,56 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
 
+    def remove(self, has_left: Callable[[Line], bool]) -> None:
+        """Remove the lines of students who have left."""
+        lines = _last_lines(self.path)
+        gone = {line.student for line in lines if has_left(line)}
+        if gone:
+            self._file.close()
+            self._write(line for line in lines if line.student not in gone)
+            self.failed -= gone
+            self.graded = {name: made for name, made in self.graded.items() if name not in gone}
+
+    def judge_again(self, pattern: str, students: Collection[str]) -> None:
+        """Let this run and the next ones judge students again, until `has_judged_again` is called.
+
+        If an earlier run with the same pattern was stopped in between, it is continued: whom it has
+        judged is not judged once more.
+
+        Parameters
+        ----------
+        pattern : str
+            What the students' ids match, as it was given to the command.
+        students : collection of str
+            Those with a submission.
+        """
+        if self._pattern_again() == pattern:
+            return
+        lines = [
+            replace(line, digest="") if line.student in students else line
+            for line in _last_lines(self.path)
+        ]
+        self._file.close()
+        self._write(lines)
+        for student in self.graded.keys() & set(students):
+            self.graded[student] = ""
+        self._again.write_text(pattern, encoding="utf-8", errors="surrogateescape")
+
+    def has_judged_again(self, pattern: str) -> None:
+        """Note that all students who match the pattern have been judged."""
+        if pattern in ("*", self._pattern_again()):
+            self._again.unlink(missing_ok=True)
+
+    def _pattern_again(self) -> str | None:
+        if not self._again.is_file():
+            return None
+        return self._again.read_text(encoding="utf-8", errors="surrogateescape")
+
+    @property
+    def _again(self) -> Path:
+        """The file that is there while a run judges students again."""
+        return self.path.with_suffix(".again")
+
     def kept(self, student: str, reason: str) -> Line:
         """Return a line for a submission that was not judged, so that an earlier grade stays.
 
@@ -190,19 +261,9 @@ class Journal:
         return replace(last, digest="", not_judged=reason)
 
 
-def _tidy(path: Path) -> list[Line]:
-    """Keep only each student's last complete line in the file, and return these lines."""
-    if not os.path.lexists(path):
-        return []
-    last = {line.student: line for line in read(path)}
-    temporary = path.with_suffix(".new")
-    with temporary.open("wb") as file:
-        for line in last.values():
-            file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    return list(last.values())
+def _last_lines(path: Path) -> list[Line]:
+    """Return each student's last complete line."""
+    return list({line.student: line for line in read(path)}.values())
 
 
 def _locked(path: Path) -> IO[bytes]:

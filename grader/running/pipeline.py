@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -30,16 +31,21 @@ from grader.gradebook import reading
 from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
+from grader.running.class_list import class_list
 from grader.running.digests import course_digest, digest
 from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
 from grader.submission.timestamps import timestamp_of
+from grader.times import span
 
 #: Verdicts that are entered in the gradebook in one transaction: enough to save transactions, and
 #: few enough that most verdicts are entered while other submissions are still being judged.
 BATCH = 10
+
+#: How many submissions have to be done before the time for the others is estimated.
+MIN_FOR_ESTIMATE = 5
 
 WARM_UP = "grader.running.jobs:warm_up"
 
@@ -63,10 +69,22 @@ class Progress:
     total: int
     failed: int
     student: str  #: the student whose submission was judged last
+    seconds: float = 0.0  #: since the first submission was handed to a worker
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate of the seconds until the last one is done, or None if it is too early.
+
+        Others take as long as those that are done, which are too few at first.
+        """
+        if self.done < MIN_FOR_ESTIMATE:
+            return None
+        return self.seconds / self.done * (self.total - self.done)
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"graded {self.done} of {self.total}{failed}: {self.student}"
+        left = f", about {span(self.seconds_left)} left" if self.seconds_left else ""
+        return f"graded {self.done} of {self.total}{failed}{left}: {self.student}"
 
 
 @dataclass
@@ -84,11 +102,15 @@ class Run:
     student : str
         A student's id, or a pattern with ``*`` and ``?`` for several.
     force : bool
-        Whether to judge again what has not changed since it was graded.
+        Whether to judge again what has not changed since it was graded. If the run is stopped, the
+        next one continues.
     db_url : str, optional
         The gradebook's address. Default: gradebook.db in `into`.
     limits, isolation : optional
         Default: those of nbgrader_config.py.
+    add_students : bool
+        Whether to make a student of a folder that is not on the class list. Without a class list,
+        every folder makes one.
     names : mapping
         First and last name by student, for the gradebook.
     salt : str
@@ -103,6 +125,7 @@ class Run:
     db_url: str = ""
     limits: Limits = field(default_factory=lambda: settings.configured().limits)
     isolation: str = ""
+    add_students: bool = False
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     salt: str = field(default_factory=settings.configured_salt, repr=False)
 
@@ -195,6 +218,9 @@ def autograde(
 ) -> list[str]:
     """Autograde submissions that are new or have changed, and return all students of the run.
 
+    A folder that is not on the class list makes no student, unless the run says so. Lines of
+    students who have been removed from the gradebook are removed from the journal.
+
     A submission that cannot be judged gets the status failed, and the run continues. If that is
     because its worker died, says nothing about the submission, an earlier grade stays.
 
@@ -230,7 +256,17 @@ def autograde(
         if run.names:
             writer.enter_names(run.names)
         writer.renew_penalties()
+        listed = class_list(writer.known_students(), run.into)
+        others = [student for student in students if not listed.takes(student)]
+        if run.add_students:
+            writer.add_students(others)
+        else:
+            students = sorted({*students} - {*others})
+        journal.remove(listed.has_left)
+        if run.force:
+            journal.judge_again(run.student, students)
         _Pipeline(run, source, journal, writer, progress).judge_and_enter(students, workers)
+        journal.has_judged_again(run.student)
     return students
 
 
@@ -276,9 +312,11 @@ class _Pipeline:
         self.in_work: dict[str, _Read] = {}
         self.batch: list[_Outcome] = []
         self.done = self.failed = self.total = 0
+        self.begun = 0.0
 
     def judge_and_enter(self, students: list[str], workers: Workers) -> None:
         self.total = len(students)
+        self.begun = time.monotonic()
         try:
             try:
                 for done in workers.do(self._jobs(students)):
@@ -312,7 +350,7 @@ class _Pipeline:
                 self._add(self._failed(student, reason), NOT_READ)
                 continue
             found = digest([self.course, content, str(timestamp), *remarks, *problems])
-            if not self.run.force and is_done and self.journal.graded.get(student) == found:
+            if is_done and self.journal.graded.get(student) == found:
                 self.total -= 1
                 continue
             self.in_work[student] = _Read(found, timestamp)
@@ -363,7 +401,8 @@ class _Pipeline:
         self.batch.append(_Outcome(replace(verdict, notebook=""), read, keeps_earlier))
         self.done += 1
         self.failed += verdict.status == FAILED
-        self.progress(Progress(self.done, self.total, self.failed, student))
+        seconds = time.monotonic() - self.begun
+        self.progress(Progress(self.done, self.total, self.failed, student, seconds))
         if len(self.batch) >= BATCH:
             self._enter()
 

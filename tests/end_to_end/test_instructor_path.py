@@ -65,7 +65,9 @@ class Course:
         return self.run(*command)
 
     def grades(self) -> dict[str, dict[str, str]]:
-        with (self.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+        with (self.folder / f"grades-{ASSIGNMENT}.csv").open(
+            encoding="utf-8-sig", newline=""
+        ) as file:
             return {row["student"]: row for row in csv.DictReader(file)}
 
     def configure(self, *lines: str) -> None:
@@ -242,6 +244,16 @@ class TestPlatforms:
         assert f"ada: '{second}' was also found and ignored." in said
         points = {student: row["score"] for student, row in course.grades().items()}
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
+        said = course.run("python", "-m", "grader", "return", ASSIGNMENT, "--format", "canvas")
+        assert "Feedback for 2 students in " in said
+        with ZipFile(course.folder / f"return-{ASSIGNMENT}-canvas.zip") as archive:
+            returned = {name: archive.read(name).decode() for name in archive.namelist()}
+        assert set(returned) == {
+            f"lovelaceada_101_457_{first}",
+            f"odegardsoren_LATE_102_456_{second}",
+        }
+        assert "dot-products: 14 of 20 points" in returned[f"lovelaceada_101_457_{first}"]
+        assert not any("HIDDEN TESTS" in notebook for notebook in returned.values())
 
     def test_another_platform(self, course, notebooks, python_blocks):
         course.configure(next(block for block in python_blocks if "named_regexp" in block))

@@ -89,7 +89,7 @@ def test_a_folder_that_is_no_course_is_said(tmp_path, capsys):
 def test_a_mistake_in_the_configuration_is_said(tmp_path, capsys):
     (tmp_path / "nbgrader_config.py").write_text("c = get_conf()", encoding="utf-8")
     assert commands.main(["course", str(tmp_path), "ps1"]) == 2
-    assert "nbgrader_config.py raised NameError" in capsys.readouterr().err
+    assert "nbgrader_config.py, line 1: NameError: " in capsys.readouterr().err
 
 
 def test_an_unknown_assignment_and_nobody_who_handed_in_are_said(first_programs, capsys):

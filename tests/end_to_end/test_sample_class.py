@@ -72,7 +72,9 @@ def expected(root) -> dict[str, dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def grades(graded_class) -> list[dict[str, str]]:
-    with (graded_class.folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+    with (graded_class.folder / f"grades-{ASSIGNMENT}.csv").open(
+        encoding="utf-8-sig", newline=""
+    ) as file:
         return list(csv.DictReader(file))
 
 
@@ -125,7 +127,7 @@ class TestScores:
             "points": 20,
             "mean": round(sum(scores) / len(scores), 2),
             "feedback": str(graded_class.folder / "feedback"),
-            "grades": str(graded_class.folder / "grades.csv"),
+            "grades": str(graded_class.folder / f"grades-{ASSIGNMENT}.csv"),
         }
 
     def test_the_readme_says_what_the_report_shows(self, root, graded_class):
@@ -210,7 +212,7 @@ class TestCsv:
             assert {c: float(row[c]) for c in cells if row[c]} == scores
 
     def test_texts_are_quoted_and_no_cell_is_a_formula(self, graded_class, grades):
-        text = (graded_class.folder / "grades.csv").read_text(encoding="utf-8")
+        text = (graded_class.folder / f"grades-{ASSIGNMENT}.csv").read_text(encoding="utf-8-sig")
         formula = '\'=HYPERLINK(""http://example.org"")'
         assert f'"Sheet","{formula}"' in text
         assert '"\'-Minus","\'+Plus"' in text
@@ -222,7 +224,7 @@ class TestCsv:
 
 class TestAgain:
     def test_an_unchanged_class_is_not_graded_again(self, graded_class):
-        names = ["grades.csv", "summary.json", "gradebook.db"]
+        names = [f"grades-{ASSIGNMENT}.csv", "summary.json", "gradebook.db"]
         before = {name: (graded_class.folder / name).read_bytes() for name in names}
         page = graded_class.folder / "feedback/blank/dot-products/dot-products.html"
         written = page.stat().st_mtime_ns
@@ -317,7 +319,7 @@ class TestAgain:
         for student in ("full-marks-loops", "half-done"):
             assert not (tmp_path / "feedback" / student / ASSIGNMENT).exists()
             assert not (tmp_path / "autograded" / student / ASSIGNMENT).exists()
-        with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
+        with (tmp_path / f"grades-{ASSIGNMENT}.csv").open(encoding="utf-8-sig", newline="") as file:
             grades = {row["student"]: row for row in csv.DictReader(file)}
         handed_in = ("full-marks-loops", "half-done", "overflows")
         assert [grades[student]["score"] for student in handed_in] == ["", "", "16.0"]

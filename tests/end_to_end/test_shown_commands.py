@@ -69,18 +69,16 @@ class Untested:
 Entry = Run | Tested | Untested
 
 
-def hand_in(*students: str) -> Callable[[Path], None]:
-    """Return a step that puts answers of the sample class into the folder submitted/."""
+def hand_in(**answers: str) -> Callable[[Path], None]:
+    """Return a step that puts each student's answers, of the sample class, into submitted/."""
 
     def step(course: Path) -> None:
-        answers = course / "answers"
-        answers.mkdir(exist_ok=True)
-        for student in students:
-            (answers / f"{student}.py").write_bytes(
-                (SAMPLE / "answers" / f"{student}.py").read_bytes()
-            )
+        folder = course / "answers"
+        folder.mkdir(exist_ok=True)
+        for student, name in answers.items():
+            (folder / f"{student}.py").write_bytes((SAMPLE / "answers" / f"{name}.py").read_bytes())
         write_class(
-            course / "exercises/dot-products/dot-products.ipynb", answers, course / "submitted"
+            course / "exercises/dot-products/dot-products.ipynb", folder, course / "submitted"
         )
 
     return step
@@ -135,7 +133,9 @@ README: dict[str, Entry] = {
     "make release": ARCHIVE,
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
     ".venv/bin/python -m grader grade dot-products": Run(
-        first=hand_in("divides-by-d-k"), writes=("grades.csv", "gradebook.db"), says="14 of 20"
+        first=hand_in(ada="divides-by-d-k"),
+        writes=("grades-dot-products.csv", "gradebook.db"),
+        says="14 of 20",
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install .": WHEEL,
@@ -251,9 +251,17 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/nbgrader db student import roster.csv": Run(
         first=write_roster, writes=("gradebook.db",)
     ),
+    "nbgrader db student remove ruth --force": Tested(
+        "tests/grader/running/test_class_list.py"
+        "::test_a_removed_student_leaves_report_exports_and_journal"
+    ),
     ".venv/bin/nbgrader db student list": Run(says=r"^soren \(Ødegård, Søren\)"),
     "make exercises": Run(says="dot-products: up to date"),
     "make release": ARCHIVE,
+    "nbgrader validate": Tested(
+        "tests/end_to_end/test_sample_class.py"
+        "::TestStockNbgrader::test_validate_accepts_right_answers"
+    ),
     ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
     ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
     "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
@@ -265,8 +273,11 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
         f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
     ),
     ".venv/bin/python -m grader grade dot-products": Run(
-        first=hand_in("divides-by-d-k"),
-        writes=("grades.csv", "feedback/divides-by-d-k/dot-products/dot-products.html"),
+        first=hand_in(ada="divides-by-d-k"),
+        writes=(
+            "grades-dot-products.csv",
+            "feedback/ada/dot-products/dot-products.html",
+        ),
         says=r"14 of 20(?s:.*)^Due 2026-03-02 22:59 UTC\.",
     ),
     "nbgrader autograde": AUTOGRADE,
@@ -274,7 +285,19 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader feedback dot-products": Run(says="1 page "),
     ".venv/bin/nbgrader release_feedback dot-products": EXCHANGE,
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
-        writes=("grades-moodle.csv",)
+        writes=("grades-dot-products-moodle.csv",)
+    ),
+    ".venv/bin/python -m grader return dot-products --format moodle": Tested(
+        "tests/grader/reporting/test_returning.py::test_pages_for_moodle"
+    ),
+    ".venv/bin/python -m grader return dot-products --format canvas": Tested(
+        f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
+    ),
+    ".venv/bin/python -m grader return dot-products --format mail": Run(
+        writes=(
+            "return-dot-products-mail/students.csv",
+            "return-dot-products-mail/pages/ada/dot-products.html",
+        )
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install compare50": EXTERNAL,

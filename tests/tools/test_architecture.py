@@ -145,6 +145,7 @@ GROUND_UP = {
             "grader.course",
             "grader.files",
             "grader.errors",
+            "grader.times",
             "attn_lib",
         ),
     },
@@ -158,7 +159,7 @@ GROUND_UP = {
         *("grader.releasing", "grader.reporting", "grader.running", "grader.gradebook"),
         "grader.nbgrader_hooks",
         *("grader.sandbox", "grader.sandbox.inside", "grader.course", "grader.errors"),
-        *("grader.printable", "grader.times"),
+        *("grader.files", "grader.printable", "grader.times"),
     },
 }
 #: Rooms whose `__init__.py` lists the modules that other rooms may use. Of a room that is not in

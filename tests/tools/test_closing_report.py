@@ -6,7 +6,15 @@ from pathlib import Path
 
 from tools.closing_report import class_sentence, report
 
-FIGURES = {"graded": 9, "failed": 0, "full_marks": 3, "to_read": 0, "points": 10, "mean": 6.25}
+FIGURES = {
+    "graded": 9,
+    "failed": 0,
+    "full_marks": 3,
+    "to_read": 0,
+    "points": 10,
+    "mean": 6.25,
+    "grades": "/home/ada/a course/_class/grades-quiz.csv",
+}
 
 
 def test_five_lines_in_the_promised_order():
@@ -15,6 +23,7 @@ def test_five_lines_in_the_promised_order():
         "Book", "Exercises", "Sample", "Feedback", "Next",
     ]  # fmt: skip
     assert lines[0].endswith(" file:///home/ada/a%20course/_build/html/index.html")
+    assert lines[2].endswith(" of 10 points; all in _class/grades-quiz.csv")
     assert lines[3].endswith(" file:///home/ada/a%20course/_class/feedback/")
 
 

@@ -60,7 +60,7 @@ def run(tmp_path, capsys):
 
 
 def grades(folder: Path) -> dict[str, dict[str, str]]:
-    with (folder / "grades.csv").open(encoding="utf-8", newline="") as file:
+    with (folder / f"grades-{ASSIGNMENT}.csv").open(encoding="utf-8-sig", newline="") as file:
         return {row["student"]: row for row in csv.DictReader(file)}
 
 
@@ -72,6 +72,7 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     hand_in("bo", STUB, "Dot Products (1).ipynb")
     hand_in("cleo", STUB, "b.ipynb")
     hand_in("cleo", STUB, "a.ipynb")
+    hand_in("eve", (EXERCISES / "masking" / "masking.ipynb").read_bytes())
     (tmp_path / "submitted" / "dan").mkdir()
 
     status, out, err = run("grade")
@@ -80,13 +81,16 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
     assert "Error" not in out
     assert "bo: 'Dot Products (1).ipynb' was used in place of dot-products.ipynb." in out
     assert "2 submissions graded, 0 lost no point, mean 0 of 20 points." in out
-    assert "7 could not be graded." in out
+    assert "8 could not be graded." in out
     lines = grades(tmp_path)
     assert {s for s, row in lines.items() if row["score"] == "0.0"} == {"ada", "bo"}
     for student in NO_NOTEBOOKS:
         assert lines[student]["status"].startswith("failed: the file "), student
         assert lines[student]["score"] == ""
     assert lines["cleo"]["status"].startswith("failed: found 'a.ipynb' and 'b.ipynb'")
+    assert lines["eve"]["status"].startswith(
+        "failed: expected this assignment's notebook, found that of masking: "
+    )
     assert lines["dan"]["status"] == "failed: nothing submitted: expected dot-products.ipynb"
     assert sorted(reading.entries(reading.sqlite_url(tmp_path), ASSIGNMENT)) == ["ada", "bo"]
     page = tmp_path / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html"
@@ -94,11 +98,11 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
 
     assert run("feedback", "--student", "a*") == (0, f"1 page in {tmp_path / 'feedback'}.\n", "")
     status, out, _ = run("export", "--format", "moodle")
-    path = tmp_path / "grades-moodle.csv"
-    left_out = "bytes, cells-are-a-number, cleo, dan, empty, list, text"
+    path = tmp_path / f"grades-{ASSIGNMENT}-moodle.csv"
+    left_out = "bytes, cells-are-a-number, cleo, dan, empty, eve, list, text"
     assert (status, out) == (
         0,
-        f"2 students in {path}.\nLeft out, because the work has no grade: 7 ({left_out}).\n",
+        f"2 students in {path}.\nLeft out, because the work has no grade: 8 ({left_out}).\n",
     )
     assert [line.split(",")[0] for line in path.read_text(encoding="utf-8").splitlines()] == [
         '"username"',
@@ -134,8 +138,8 @@ def test_an_error_in_a_test_ends_the_run_and_changes_nothing(hand_in, run, tmp_p
         grade.manual_score, grade.needs_manual_grade = 1.5, False
         book.find_comment("in-words", ASSIGNMENT, ASSIGNMENT, "ada").manual_comment = "Good."
         book.db.commit()
-    assert run("grade")[0] == 0  # so that the report and grades.csv have points
-    kept = ("feedback", "autograded", "grades.csv", f"graded-{ASSIGNMENT}.jsonl")
+    assert run("grade")[0] == 0  # so that the report and the grades have points
+    kept = ("feedback", "autograded", f"grades-{ASSIGNMENT}.csv", f"graded-{ASSIGNMENT}.jsonl")
     files = {path: path.read_bytes() for name in kept for path in files_in(tmp_path / name)}
     before = rows(reading.sqlite_url(tmp_path))
     right = (SOLUTIONS / ASSIGNMENT / NOTEBOOK).read_text(encoding="utf-8")
@@ -186,7 +190,7 @@ def test_manual_scores_are_in_feedback_and_export(hand_in, run, tmp_path):
     assert grades(tmp_path)["ada"]["in-words"] == "1.5"
     page = tmp_path / "feedback" / "ada" / ASSIGNMENT / f"{ASSIGNMENT}.html"
     assert "Score: 1.5 / 20.0" in page.read_text(encoding="utf-8")
-    assert run("export")[1] == f"1 student in {tmp_path / 'grades.csv'}.\n"
+    assert run("export")[1] == f"1 student in {tmp_path / 'grades-dot-products.csv'}.\n"
 
 
 def test_the_gradebook_is_configured_or_in_the_given_folder(tmp_path, monkeypatch):
@@ -216,7 +220,10 @@ def test_missing_files_are_reported(hand_in, run, tmp_path):
     assert err == f"'b*' matches no folder in {tmp_path / 'submitted'}.\n"
     status, out, err = run("autograde", "--db", "sqlite:////no/such/folder/gradebook.db")
     assert (status, out) == (2, "")
-    assert err == "the gradebook could not be used: unable to open database file\n"
+    assert err == (
+        "the gradebook could not be used: unable to open database file. Name an existing folder "
+        "that you may write into.\n"
+    )
     with journal.Journal(journal.path_in(tmp_path, ASSIGNMENT)):
         status, out, err = run("autograde")
     assert (status, out) == (2, "")

@@ -71,9 +71,9 @@ def test_a_garbage_gradebook_is_a_sentence(tmp_path, capsys, name, command):
 @pytest.mark.parametrize(
     ("url", "told"),
     [
-        ("nonsense", "Could not parse SQLAlchemy URL"),
-        ("oracle+nothing://host/x", "Can't load plugin"),
-        ("postgresql+psycopg://nobody@127.0.0.1:1/x", "onnection"),
+        ("nonsense", "An address is sqlite:////home/me/gradebook.db"),
+        ("oracle+nothing://host/x", "An address begins with sqlite:/// or postgresql+psycopg://."),
+        ("postgresql+psycopg://nobody@127.0.0.1:1/x", "See that the server runs there"),
     ],
 )
 def test_an_address_of_no_gradebook_is_a_sentence(tmp_path, capsys, url, told):
@@ -90,7 +90,10 @@ def test_a_locked_gradebook_is_a_sentence(tmp_path, capsys):
     other.execute("begin exclusive")
     options = ["--into", str(tmp_path), "--db", f"sqlite:///{path}?timeout=0.01"]
     assert commands.main(["export", ASSIGNMENT, *options]) == 2
-    assert capsys.readouterr().err == "the gradebook could not be used: database is locked\n"
+    assert capsys.readouterr().err == (
+        "the gradebook could not be used: database is locked. Close what else uses it, such as "
+        "formgrader, then give the command again.\n"
+    )
     other.close()
 
 
@@ -213,8 +216,8 @@ def test_ids_are_exported_as_they_are(tmp_path, form):
         Result(name, Entry(name, {"a": 1.0}, {"a": 2.0}), learner=Learner("=f()", "b;=g()", name))
         for name in ids
     ]
-    write_csv(results, ["a"], tmp_path / "x.csv", assignment="a", file_format=form)
-    with (tmp_path / "x.csv").open(encoding="utf-8", newline="") as file:
+    write_csv(results, ["a"], tmp_path / "x.csv", column="a", file_format=form)
+    with (tmp_path / "x.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.reader(file))[2 if form == "canvas" else 1 :]
     column = {"csv": 0, "moodle": 0, "canvas": 3}[form]
     assert [row[column] for row in rows] == ids
@@ -230,4 +233,4 @@ def test_ids_are_exported_as_they_are(tmp_path, form):
 def test_an_id_that_is_not_text_is_exported_escaped(tmp_path):
     failed = Result(os.fsdecode(b"Jos\xe9"), None, reason="not in UTF-8")
     write_csv([failed], ["a"], tmp_path / "x.csv")
-    assert (tmp_path / "x.csv").read_text("utf-8").splitlines()[1].startswith('"Jos\\udce9",')
+    assert (tmp_path / "x.csv").read_text("utf-8-sig").splitlines()[1].startswith('"Jos\\udce9",')

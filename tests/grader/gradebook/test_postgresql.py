@@ -100,10 +100,11 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
         path.parent.mkdir(parents=True)
         path.write_text(str(share))
         path.with_name("timestamp.txt").write_text("2026-03-01 10:00:00 UTC")
+    names = {student: (student, "Ü") for student in students}
     found = {}
     for name, url in (("postgresql", server), ("sqlite", None)):
         into = tmp_path / name
-        run = Run(ASSIGNMENT, tmp_path / "submitted", into, db_url=url, names={"Zoë": ("Zoë", "Ü")})
+        run = Run(ASSIGNMENT, tmp_path / "submitted", into, db_url=url, names=names)
         autograde(run, local_workers(run, 2, JUDGE))
         found[name] = rows(run.db_url), results(run.db_url, into, ASSIGNMENT)
     assert found["postgresql"][0] == found["sqlite"][0]
@@ -127,6 +128,9 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
 def test_a_row_that_cannot_be_entered_stops_only_itself(server, tmp_path, monkeypatch):
     """An id that is too long, one that is no text, and a submission that is locked elsewhere."""
     monkeypatch.setattr("grader.gradebook.writing.PATIENCE", 50)
+    with create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
+        connection.execute(text("create database slips"))
+    server = server.replace("/postgres", "/slips")
     room = Class(tmp_path / "class", None)
     room.run = replace(room.run, db_url=server, student="t*")
     long, latin = "t" * 129, os.fsdecode(b"t\xe9")

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
-from nbgrader.api import Gradebook
+from nbgrader.api import Base, Gradebook
+from sqlalchemy import create_engine
 from traitlets.config import LoggingConfigurable
 
 from grader.course import configuration
@@ -46,6 +47,9 @@ class App(LoggingConfigurable):
 def url(tmp_path_factory):
     """The address of a gradebook into which the class list was imported."""
     url = f"sqlite:///{tmp_path_factory.mktemp('gradebook')}/gradebook.db"
+    engine = create_engine(url)
+    Base.metadata.create_all(engine)  # without this, alembic would be started, which takes seconds
+    engine.dispose()
     with Gradebook(url, configuration().CourseDirectory.course_id) as gradebook:
         for student, (first, last, number) in STUDENTS.items():
             gradebook.add_student(student, first_name=first, last_name=last, lms_user_id=number)

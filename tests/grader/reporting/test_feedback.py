@@ -9,20 +9,25 @@ import shutil
 import time
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
+from pathlib import Path
 
+import axe_playwright_python
 import nbformat
 import pytest
 from nbconvert.filters import Highlight2HTML, ansi2html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbgrader.utils import is_solution
+from traitlets import TraitError
 from traitlets.config import Config
 
+from attn_lib.course.mistakes import catalogue
 from grader.course import SOLUTIONS, configuration
 from grader.gradebook.reading import Entry
 from grader.judging.assignment_source import read_source
 from grader.judging.open_feedback import KEY
 from grader.reporting.feedback import write_feedback
 from grader.reporting.feedback_page import (
+    _SECTION,
     FORMGRADER,
     POLICY,
     digest_of,
@@ -407,7 +412,127 @@ def test_a_page_shows_scores_findings_comments_and_remarks(page):
     assert "x = '<script>alert(1)</script>'" in text
     assert "My answer." in text
     assert f"data:image/png;base64,{PNG}" in page
-    assert '<a href="#softmax-tests">Test cell softmax-tests</a>' in page
+
+
+def test_the_index_names_tasks_with_points_and_comments(page):
+    rows = re.findall(r"<tr>(<th scope=\"row\">.*?)</tr>", page)
+    assert [text_of(f"<body>{row}") for row in rows] == [
+        "1. Score matrix0 of 2",
+        "2. Softmax1.5 of 3",
+        "3. Attention4 of 4",
+        "4. Shapes0 of 2",
+        "5. Reading a row of weights0 of 3",
+        "6. Apply now: two keys by hand0 of 4",
+        "7. Apply now: in words0 of 2comment",
+    ]
+    assert '<a href="#softmax-tests">2. Softmax</a>' in rows[1]
+    assert '<a href="#comment-in-words">comment</a>' in rows[6]
+    places = set(re.findall(r'<a name="([^"]+)"', page))
+    assert set(re.findall(r'href="#([^"]+)"', page)) <= places
+
+
+def test_the_index_tells_tasks_without_a_heading_and_of_the_same_heading_apart():
+    cells = []
+    for number, source in enumerate(("# <b>One</b>", "", "", "")):
+        if source:
+            cells.append(nbformat.v4.new_markdown_cell(source))
+        cell = nbformat.v4.new_code_cell("1")
+        cell.metadata["nbgrader"] = {
+            "grade": True,
+            "solution": number == 1,
+            "grade_id": f"cell-{number}",
+            "schema_version": 3,
+        }
+        cells.append(cell)
+    made = feedback_job(
+        job(
+            notebook=nbformat.writes(nbformat.v4.new_notebook(cells=cells)),
+            scores={"cell-1": 1 / 3},
+            points={f"cell-{number}": 1.0 for number in range(4)},
+            comments={"cell-1": "Good."},
+        )
+    )
+    rows = re.findall(r'<th scope="row">.*?</tr>', made)
+    assert [text_of(f"<body>{row}") for row in rows] == [
+        "<b>One</b> (cell-0)0 of 1",
+        "<b>One</b> (cell-1)0.33 of 1comment",
+        "<b>One</b> (cell-2)0 of 1",
+        "<b>One</b> (cell-3)0 of 1",
+    ]
+    cells.pop(0)
+    made = feedback_job(job(notebook=nbformat.writes(nbformat.v4.new_notebook(cells=cells))))
+    assert ">cell-2</a></th>" in made
+
+
+def test_the_index_says_what_a_person_has_still_to_read():
+    text = text_of(feedback_job(job(to_read=["in-words"])))
+    assert "7. Apply now: in wordsto be read, of 2" in text
+
+
+def test_heads_of_tables_say_what_they_are_the_head_of(page):
+    assert '<th scope="col">minutes</th>' in page
+    assert len(re.findall(r"<th[ >]", page)) == page.count("<th scope=")
+
+
+def with_book(address: str) -> bytes:
+    config = configuration()
+    config.FeedbackExporter.book = address
+    return settings_of(config)
+
+
+def said(text: str) -> str:
+    """Return a notebook in which a cell prints the text."""
+    output = nbformat.v4.new_output("stream", text=text)
+    return nbformat.writes(
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x", outputs=[output])])
+    )
+
+
+def test_a_message_links_to_the_section_that_explains_the_mistake():
+    notebook = said("(divide-by-d_k; see the\n    book, variance-growth#why-the-root)\n")
+    address = "https://example.org/attention"
+    made = feedback_job(job(notebook=notebook, settings=with_book(f"{address}/")))
+    link = f'href="{address}/variance-growth.html#why-the-root" rel="noopener noreferrer"'
+    assert f"<a {link}>variance-growth#why-the-root</a>)" in made
+    assert problems(made) == []
+    assert "variance-growth.html" not in feedback_job(job(notebook=notebook))
+
+
+def test_no_other_address_of_a_learner_becomes_a_link():
+    notebook = said('see the book, //evil.example/"><b>x</b> see the book, javascript:1#a')
+    made = feedback_job(job(notebook=notebook, settings=with_book("https://example.org")))
+    assert re.findall(r'href="(?!#)([^"]*)"', made) == ["https://example.org/javascript.html"]
+    assert problems(made) == []
+
+
+def test_every_section_of_the_catalogue_can_be_linked():
+    for mistake in catalogue():
+        made = _SECTION.fullmatch(f"see the book, {mistake.section}")
+        assert made, mistake.section
+        assert f"{made[2]}{made[3]}" == mistake.section
+
+
+def test_an_address_of_the_book_that_is_none_is_told():
+    with pytest.raises(TraitError, match=r"c\.FeedbackExporter\.book: expected an address"):
+        feedback_job(job(settings=with_book("javascript:alert(1)")))
+
+
+def test_a_page_can_be_read_on_a_phone_in_light_and_dark(page, chromium, tmp_path):
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    # The page's own policy forbids the script that checks it.
+    tab = chromium.new_page(viewport={"width": 375, "height": 800}, is_mobile=True, bypass_csp=True)
+    tab.goto((tmp_path / "page.html").as_uri())
+    assert tab.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [375, 375]
+    tab.evaluate((Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8"))
+    for theme, rules in (("light", None), ("dark", ["color-contrast", "link-in-text-block"])):
+        tab.emulate_media(color_scheme=theme)
+        ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+        brightness = sum(int(number) for number in re.findall(r"\d+", ground)) / 3
+        assert (brightness < 64) == (theme == "dark")
+        options = {"resultTypes": ["violations"]} | ({"runOnly": rules} if rules else {})
+        found = tab.evaluate("options => axe.run(document, options)", options)["violations"]
+        assert [(rule["id"], rule["nodes"][0]["html"][:200]) for rule in found] == [], theme
+    tab.close()
 
 
 def test_no_hidden_line_is_in_a_page(page):
@@ -431,7 +556,7 @@ def test_no_hidden_line_is_in_a_page(page):
 def test_a_late_penalty_is_shown():
     text = text_of(feedback_job(job(late_penalty=2.0)))
     assert "(Score: 3.5 / 20.0)" in text
-    assert "Late submission penalty (Score: -2.0)" in text
+    assert "7. Apply now: in words0 of 2commentLate submission penalty-2" in text
 
 
 class TestAClass:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import re
@@ -19,9 +21,16 @@ from grader.gradebook import reading
 from grader.judging.verdict import GRADED, Verdict
 from grader.running import journal
 from grader.running.local_workers import CannotWork
-from grader.running.pipeline import _check
+from grader.running.pipeline import Progress, _check, autograde
 from tests.grader.gradebook.rows import rows
-from tests.grader.running.classroom import ASSIGNMENT, JUDGE, NOTEBOOK, POINTS, Class
+from tests.grader.running.classroom import (
+    ASSIGNMENT,
+    JUDGE,
+    NOTEBOOK,
+    POINTS,
+    Class,
+    InThisProcess,
+)
 
 
 def test_a_class_is_graded(room):
@@ -38,6 +47,19 @@ def test_a_class_is_graded(room):
     assert len({line.provenance["worker"] for line in lines}) == 2
 
 
+@pytest.mark.parametrize(
+    ("done", "total", "seconds", "line"),
+    [
+        (4, 90, 8.0, "graded 4 of 90, 1 failed: ada"),  # too few to tell
+        (5, 95, 10.0, "graded 5 of 95, 1 failed, about 3 min left: ada"),
+        (60, 3660, 60.0, "graded 60 of 3660, 1 failed, about 1 h left: ada"),
+        (90, 90, 9.0, "graded 90 of 90, 1 failed: ada"),
+    ],
+)
+def test_the_time_left_is_estimated(done, total, seconds, line):
+    assert str(Progress(done, total, 1, "ada", seconds)) == line
+
+
 def test_only_changed_submissions_are_graded_again(room):
     for student in ("ada", "bo", "cy"):
         room.hand_in(student, "0.5")
@@ -48,6 +70,33 @@ def test_only_changed_submissions_are_graded_again(room):
     assert room.scores() == {"ada": 9, "bo": 18, "cy": 9}
     assert room.grade(force=True) == ["ada", "bo", "cy"]
     assert room.grade(limits=replace(room.run.limits, memory_mib=512)) == ["ada", "bo", "cy"]
+
+
+def test_a_forced_run_that_was_stopped_is_continued(room):
+    for student in ("ada", "bo", "cy", "dee"):
+        room.hand_in(student, "0.5")
+    room.grade(0)
+
+    class Stopped(InThisProcess):
+        def do(self, jobs):
+            yield from itertools.islice(super().do(jobs), 2)
+            raise KeyboardInterrupt
+
+    def force(workers: InThisProcess, student: str = "*") -> list[str]:
+        judged = []
+        run = replace(room.run, force=True, student=student)
+        with contextlib.suppress(KeyboardInterrupt):
+            autograde(run, workers, lambda progress: judged.append(progress.student))
+        return judged
+
+    assert force(Stopped()) == ["ada", "bo"]
+    assert room.scores() == dict.fromkeys(["ada", "bo", "cy", "dee"], 9)
+    assert force(InThisProcess()) == ["cy", "dee"]
+    assert force(InThisProcess()) == ["ada", "bo", "cy", "dee"]
+    assert force(Stopped(), "[b-d]*") == ["bo", "cy"]
+    assert room.grade(0) == ["dee"]  # without the option it is continued too, and has then ended
+    assert force(InThisProcess(), "[b-d]*") == ["bo", "cy", "dee"]
+    assert [*room.folder.glob("*.again")] == []
 
 
 def test_submissions_to_other_assignments_do_not_count(room):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -15,6 +16,9 @@ from attn_lib.course.personal.core import mistakes_show, wrong_functions
 from attn_lib.course.personal.dot_products import SHOWN_BY_TWO_KEYS
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS, IN_SCORES_OF_TWO_KEYS
+
+#: Each learner's keys, drawn once for several tests.
+keys_of = cache(two_keys)
 
 
 def as_text(learner: str) -> str:
@@ -64,7 +68,7 @@ class TestDraws:
         assert other.stdout.strip() == as_text("ada")
 
     def test_learners_rarely_share_them(self):
-        assert len({repr(two_keys(learner)) for learner in LEARNERS}) == len(LEARNERS)
+        assert len({repr(keys_of(learner)) for learner in LEARNERS}) == len(LEARNERS)
         assert len({sizes(learner) for learner in LEARNERS}) == len(LEARNERS)
 
 
@@ -79,7 +83,7 @@ class TestTwoKeys:
     )
     def test_every_mistake_by_hand_shows(self, target, takes, left_out):
         def arguments(learner):
-            q, k, v = (array.astype(float) for array in two_keys(learner))
+            q, k, v = (array.astype(float) for array in keys_of(learner))
             return (q[None], k, v)[:takes]
 
         check_shown(target, arguments, SHOWN_BY_TWO_KEYS[target], left_out=left_out)
@@ -93,7 +97,7 @@ class TestTwoKeys:
 
     def test_one_key_leads_and_the_numbers_are_small(self):
         for learner in LEARNERS:
-            q, k, v = two_keys(learner)
+            q, k, v = keys_of(learner)
             weights = scaled_dot_product_attention(q[None], k, np.eye(2))[0]
             assert weights.max() > 0.6
             assert all(array.dtype.kind == "i" for array in (q, k, v))
