@@ -298,7 +298,7 @@ def return_feedback(options: argparse.Namespace) -> int:
             result.student for result in found if result.student not in with_page
         ]
     }
-    place = options.into / f"return-{options.format}-{assignment}"
+    place = options.into / f"return-{assignment}-{options.format}"
     if options.format == "mail":
         number = len(pages)
         if pages:

@@ -36,6 +36,7 @@ from grader.judging.live import Live
 from grader.judging.notebook_file import written
 from grader.judging.outputs import error_output, missing_library_in, stopped_output
 from grader.judging.plain.placement import Placement, placement_of
+from grader.judging.plain.state import own_state
 from grader.judging.plain.tests import PlainTests
 from grader.judging.repairing import repair_within_limits
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
@@ -212,9 +213,10 @@ class _Court:
         placement = placement_of(self.source, self.files, self.limits, self.sandbox)
         files = {**own_files, **self.files}
         grading = course_tests.grading(self.seed, self.salt)
-        with grading, Live(self.sandbox, self.limits, files) as live:
+        with grading, own_state(), Live(self.sandbox, self.limits, files) as live:
             numbers = HandedOutNumbers(live, self.source) if self.salt else None
-            plain = PlainTests(live, self.source, self.files, self.limits)
+            untouched = {k: v for k, v in self.files.items() if k not in placement.written}
+            plain = PlainTests(live, self.source, untouched, self.limits)
             learner_ids: list[str] = []
             parts: dict[str, tuple[JudgedPart, ...]] = {}
             code = [cell for cell in notebook.cells if cell.cell_type == "code"]

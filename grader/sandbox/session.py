@@ -45,8 +45,9 @@ class Executed:
 class Invocation:
     """What calling a function as it is gave."""
 
-    ending: Literal["returned", "raised", "stopped"]
-    #: The value, or the names of an error's built-in types with its arguments, or a clause.
+    ending: Literal["returned", "argument", "raised", "stopped"]
+    #: The value, or the number of the argument that was returned itself, or the names of an error's
+    #: built-in types with its arguments, or a clause.
     body: Any
     changed: list[tuple[int, Any]]  #: arguments that it changed, by number; keywords come last
     printed: list[tuple[str, str]]  #: "stdout" or "stderr", and a text
@@ -190,6 +191,7 @@ def _is_invocation(body: object) -> TypeGuard[tuple[Any, Any, Any, Any]]:
     ending, value, changed, printed = body
     return (
         (ending == "returned" or (ending == "raised" and _is_error(value)))
+        or (ending == "argument" and type(value) is int and value >= 0)
         or (ending == "stopped" and type(value) is str)
     ) and (_are_pairs(changed, int) and _are_pairs(printed, str))
 

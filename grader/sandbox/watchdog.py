@@ -9,13 +9,15 @@ Does not defend against: without bubblewrap, a process that leaves the tree betw
 
 from __future__ import annotations
 
+import contextlib
 import threading
 
 from grader.sandbox.cgroup import Cgroup
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.process_tree import ProcessTree, Uncountable
+from grader.sandbox.process_tree import ProcessTree, Uncountable, Usage
 
 _INTERVAL = 0.05  # seconds between two checks
+_TRIES = 3  # of a count that fails
 _MIB = 2**20
 
 
@@ -66,7 +68,7 @@ class Watchdog:
         # Where the kernel does not enforce its own limit, for example for root, this check does.
         max_threads = self._limits.processes + 8
         try:
-            usage = self._processes.usage(memory, max_threads)
+            usage = self._counted(memory, max_threads)
         except Uncountable as problem:
             return str(problem)
         except Exception as error:  # nobody would watch these processes any more
@@ -74,6 +76,13 @@ class Watchdog:
         if usage.threads > max_threads:
             return f"it had more than {self._limits.processes} processes and threads"
         return self._too_much_memory if usage.memory > memory else ""
+
+    def _counted(self, memory: int, max_threads: int) -> Usage:
+        for _ in range(_TRIES - 1):
+            # A thread may end between two looks at it, and its files then belong to root.
+            with contextlib.suppress(OSError):
+                return self._processes.usage(memory, max_threads)
+        return self._processes.usage(memory, max_threads)
 
     @property
     def _too_much_memory(self) -> str:

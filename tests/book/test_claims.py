@@ -56,7 +56,15 @@ TYPED_DECIMALS = {
     **{page: {} for page in WITHOUT_DECIMALS},
 }
 # Names with a decimal point, not quantities: sections of papers, versions of models and programs.
-NAMES = {"section 3.2.1", "table 2.1", "section 3.4", "Llama 3.1", "Python 3.11"}
+NAMES = {
+    "section 3.2.1",
+    "table 2.1",
+    "section 3.4",
+    "Llama 3.1",
+    "Python 3.11",
+    "Docker 20.10",
+    "Linux 5.14",
+}
 
 
 def text_of(page):

@@ -246,7 +246,7 @@ class TestPlatforms:
         assert (points["ada"], points["soren"]) == ("14.0", "18.0")
         said = course.run("python", "-m", "grader", "return", ASSIGNMENT, "--format", "canvas")
         assert "Feedback for 2 students in " in said
-        with ZipFile(course.folder / f"return-canvas-{ASSIGNMENT}.zip") as archive:
+        with ZipFile(course.folder / f"return-{ASSIGNMENT}-canvas.zip") as archive:
             returned = {name: archive.read(name).decode() for name in archive.namelist()}
         assert set(returned) == {
             f"lovelaceada_101_457_{first}",

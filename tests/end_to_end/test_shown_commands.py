@@ -300,8 +300,8 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ),
     ".venv/bin/python -m grader return dot-products --format mail": Run(
         writes=(
-            "return-mail-dot-products/students.csv",
-            "return-mail-dot-products/pages/divides-by-d-k/dot-products.html",
+            "return-dot-products-mail/students.csv",
+            "return-dot-products-mail/pages/ada/dot-products.html",
         )
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),

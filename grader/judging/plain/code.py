@@ -13,15 +13,24 @@ from nbformat import NotebookNode
 from attn_lib.course.notebooks.magics import is_python, without_magics
 
 _LOADS = ("LOAD_NAME", "LOAD_GLOBAL")
+#: Statements after which the names that they change have values.
+_BINDS = (
+    *(ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom),
+    ast.With,
+)
 _CHANGES = ("STORE_NAME", "STORE_GLOBAL", "DELETE_NAME", "DELETE_GLOBAL")
 #: Names and attributes through which a test looks at the kernel or at an object itself rather than
 #: at what a function returns.
 _LOOKS = frozenset(
     {
         *("globals", "locals", "vars", "dir", "id", "eval", "exec", "compile", "input", "hasattr"),
-        *("get_ipython", "inspect", "gc", "sys", "In", "Out", "_", "__", "___"),
+        *("getattr", "setattr", "delattr", "help", "get_ipython", "inspect", "gc", "sys"),
+        *("doctest", "In", "Out", "_", "__", "___"),
     }
 )
+#: Attributes through which a test looks at where an array has its numbers, which a copy has
+#: elsewhere, or for tests in the module ``__main__``, which outside is not the notebook.
+_LOOKS_AT = frozenset({"shares_memory", "may_share_memory", "base", "flags", "main", "TestProgram"})
 
 
 def names_used(source: str) -> set[str]:
@@ -35,6 +44,28 @@ def names_used(source: str) -> set[str]:
     return {
         instruction.argval for instruction in _instructions(source) if instruction.opname in _LOADS
     }
+
+
+def names_needed(source: str) -> set[str]:
+    r"""Return the global names that a cell may read before it assigns or defines them itself.
+
+    Examples
+    --------
+    >>> sorted(names_needed("a = f(b)\nfor c in a:\n    d = d + c"))
+    ['b', 'd', 'f']
+    """
+    code, _ = without_magics(source)
+    needed: set[str] = set()
+    known: set[str] = set()
+    for statement in ast.parse(code).body if is_python(code) else ():
+        text = ast.unparse(statement)
+        first = set()
+        if isinstance(statement, ast.For):
+            first = names_changed(f"{ast.unparse(statement.target)} = 0")
+        needed |= names_used(text) - known - first
+        if isinstance(statement, _BINDS):
+            known |= names_changed(text)
+    return needed
 
 
 def names_used_in_functions(source: str) -> set[str]:
@@ -68,6 +99,20 @@ def names_changed(source: str) -> set[str]:
         for instruction in _instructions(source)
         if instruction.opname in _CHANGES
     }
+
+
+def names_made(source: str) -> set[str]:
+    r"""Return the global names that a cell assigns or defines otherwise than by an import.
+
+    Examples
+    --------
+    >>> sorted(names_made("import math as m\na = 1\ndef f():\n    import os"))
+    ['a', 'f']
+    """
+    code, _ = without_magics(source)
+    if not is_python(code):
+        return set()
+    return names_changed(ast.unparse(_WithoutImports().visit(ast.parse(code))))
 
 
 def imports_in(notebook: NotebookNode) -> dict[str, str]:
@@ -105,11 +150,14 @@ def why_inside(source: str) -> str:
     """
     if not is_python(source):
         return "it has commands of Jupyter"
-    looks = _LOOKS - names_changed(source)
+    if looks := names_used(source) & _LOOKS - names_changed(source):
+        return f"it uses {min(looks)}"
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Name(id=name) if name in looks:
+            case ast.Attribute(attr=name) if name in _LOOKS_AT:
                 return f"it uses {name}"
+            case ast.ImportFrom(names=names) if shared := {n.name for n in names} & _LOOKS_AT:
+                return f"it uses {min(shared)}"
             case ast.Import(names=names) if shared := {n.name for n in names} & _LOOKS:
                 return f"it uses {min(shared)}"
             case ast.ImportFrom(module=module) if module in _LOOKS:
@@ -121,6 +169,16 @@ def why_inside(source: str) -> str:
             case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
                 return "it waits for asynchronous code"
     return ""
+
+
+class _WithoutImports(ast.NodeTransformer):
+    """Replaces the imports in code by statements that do nothing."""
+
+    def visit_Import(self, node: ast.Import) -> ast.Pass:
+        return ast.Pass()
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.Pass:
+        return ast.Pass()
 
 
 def _compares_identity(ops: list[ast.cmpop], values: list[ast.expr]) -> bool:

@@ -21,10 +21,12 @@ from grader.judging.live import Live
 from grader.judging.plain.code import (
     imports_in,
     names_changed,
+    names_needed,
     names_used,
     names_used_in_functions,
     why_inside,
 )
+from grader.judging.plain.state import own_state
 from grader.judging.plain.tests import PlainTests
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
@@ -43,6 +45,8 @@ class Placement:
     outside: tuple[str, ...]  #: by name, in the notebook's order
     inside: Mapping[str, str]  #: the reason, by name
     changing: frozenset[str]  #: those outside in which the model answers change arguments
+    #: Files beside the notebook that the model answers write. Tests outside do not have them.
+    written: frozenset[str]
 
     def lines(self) -> list[str]:
         """Return a sentence on the tests outside, and one on each inside."""
@@ -57,7 +61,7 @@ class Placement:
         return said
 
 
-NOWHERE = Placement((), {}, frozenset())
+NOWHERE = Placement((), {}, frozenset(), frozenset())
 
 
 def has_plain_tests(source: Source) -> bool:
@@ -88,7 +92,8 @@ def placement_of(
     """
     if not has_plain_tests(source):
         return NOWHERE
-    digest = hashlib.sha256(repr((source.file, sorted(files.items()), limits)).encode()).hexdigest()
+    parts = [(name, hashlib.sha256(content).digest()) for name, content in sorted(files.items())]
+    digest = hashlib.sha256(repr((source.file, parts, limits)).encode()).hexdigest()
     if digest not in _found:
         _found[digest] = _Trial(source, files, limits, sandbox).placement()
     return _found[digest]
@@ -105,6 +110,9 @@ class _Trial:
         self.tests = [c for c in self.cells if source.is_test(c) and not is_course_test(c)]
         self.inside: dict[str, str] = {}
         self.changing: set[str] = set()
+        self.written: set[str] = set()
+        #: By a test inside that fails, what was inside before tests were moved for its sake.
+        self._begun: dict[str, dict[str, str]] = {}
 
     def placement(self) -> Placement:
         self._look_at_the_text()
@@ -115,6 +123,7 @@ class _Trial:
             tuple(name for name in names if name not in self.inside),
             {name: self.inside[name] for name in names if name in self.inside},
             frozenset(self.changing) - self.inside.keys(),
+            frozenset(self.written),
         )
 
     def _look_at_the_text(self) -> None:
@@ -135,9 +144,11 @@ class _Trial:
 
     def _moves_more_inside(self) -> bool:
         """Execute the model answers once; say whether that moved any test cell inside."""
-        before = dict(self.inside)
-        with Live(self.sandbox, self.limits, self.files) as live:
-            plain = PlainTests(live, self.source, self.files, self.limits)
+        before, written, failing = dict(self.inside), set(self.written), []
+        files = {name: content for name, content in self.files.items() if name not in written}
+        with own_state(), Live(self.sandbox, self.limits, self.files) as live:
+            look = _FilesWritten(live, self.files)
+            plain = PlainTests(live, self.source, files, self.limits)
             for count, cell in enumerate(self.cells, start=1):
                 if is_course_test(cell):
                     continue
@@ -148,15 +159,22 @@ class _Trial:
                     live.execute(str(count), cell.source)
                 elif _name(cell) in before:
                     outputs = live.execute(str(count), cell.source, has_mark=True)
-                    if before[_name(cell)] != FAILS and not _has_all_points(cell, outputs):
-                        self._move_what_it_needs(cell)
-        return self.inside != before
+                    if (
+                        before[_name(cell)] != FAILS
+                        and not _has_all_points(cell, outputs)
+                        and not self._move_what_it_needs(cell)
+                    ):
+                        failing.append(cell)
+            self.written |= look.written()
+        if failing and self.inside == before and self.written == written:
+            self._move_what_may_change_its_state(failing[0])
+        return self.inside != before or self.written != written
 
     def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
         known = plain.trusted | self.source.answers
-        if needed := self._defined_inside(cell) & names_used(cell.source) - known:
+        if needed := self._defined_inside(cell) & names_needed(cell.source) - known:
             why = f"it uses {min(needed)}, which a test cell inside defines"
-        elif not _has_all_points(cell, plain.judge(cell, 0)):
+        elif not _has_all_points(cell, plain.judge(cell, 0)) or plain.calls.unread:
             why = FAILS_OUTSIDE
             plain.forget(names_changed(cell.source))
         else:
@@ -174,16 +192,29 @@ class _Trial:
             for name in names_changed(test.source)
         }
 
-    def _move_what_it_needs(self, cell: NotebookNode) -> None:
-        """Move inside the test cells that define what a test cell inside needs, if any do."""
+    def _move_what_it_needs(self, cell: NotebookNode) -> bool:
+        """Move inside the test cells that define what a test cell inside needs; say if any do."""
         found = False
         for test in self._before(cell):
-            shared = names_changed(test.source) & names_used(cell.source)
+            shared = names_changed(test.source) & names_needed(cell.source)
             if _name(test) not in self.inside and shared:
                 self.inside[_name(test)] = f"it defines {min(shared)}, which {_name(cell)} uses"
                 found = True
-        if not found:
-            self.inside[_name(cell)] = FAILS
+        return found
+
+    def _move_what_may_change_its_state(self, cell: NotebookNode) -> None:
+        """Move inside the test before it that is nearest; if that was the last one, undo it all.
+
+        A test outside that changes a value of the notebook, such as a list, changes a copy.
+        """
+        begun = self._begun.setdefault(_name(cell), dict(self.inside))
+        nearest = next(
+            (t for t in reversed(self._before(cell)) if _name(t) not in self.inside), None
+        )
+        if nearest is None:
+            self.inside = begun | {_name(cell): FAILS}
+        else:
+            self.inside[_name(nearest)] = f"{_name(cell)} fails without what it changes"
 
     def _before(self, cell: NotebookNode) -> list[NotebookNode]:
         number = next(number for number, test in enumerate(self.tests) if test is cell)
@@ -195,6 +226,31 @@ class _Trial:
 
     def _others(self) -> list[NotebookNode]:
         return [cell for cell in self.cells if not self.source.is_test(cell)]
+
+
+class _FilesWritten:
+    """Finds which of the given files the model answers write, in a session of their own."""
+
+    def __init__(self, live: Live, files: Mapping[str, bytes]) -> None:
+        self._live, self._files = live, sorted(files)
+        self._folder = self._said("print(os.getcwd())").strip()
+        self._said(f"for f in {self._paths()}: os.utime(f, (0, 0))")
+
+    def written(self) -> set[str]:
+        times = f"[not os.path.exists(f) or os.path.getmtime(f) != 0 for f in {self._paths()}]"
+        said = self._said(f"print(*map(int, {times}))").split()
+        return {name for name, new in zip(self._files, said, strict=False) if new == "1"}
+
+    def _paths(self) -> list[str]:
+        return [f"{self._folder}/{name}" for name in self._files]
+
+    def _said(self, code: str) -> str:
+        """Return what code prints that leaves no name behind."""
+        if not self._files:
+            return ""
+        code = f"exec({f'import os{chr(10)}{code}'!r}, {{}})"
+        outputs = self._live.execute("files", code)
+        return "".join(output.text for output in outputs if output.output_type == "stream")
 
 
 def _name(cell: NotebookNode) -> str:

@@ -14,81 +14,40 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 import functools
 import io
-import sys
 import tempfile
 import traceback
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from nbformat import NotebookNode
-from nbgrader.utils import is_locked
+from nbgrader.utils import determine_grade, is_locked, is_solution
 
-from attn_lib.course.checks.remote import type_name
 from attn_lib.course.notebooks.cells import without_hidden_tests
 from attn_lib.course.notebooks.magics import is_python
 from grader.judging.assignment_source import Source
 from grader.judging.bounds import TookTooMuch, bounded
 from grader.judging.live import Live
 from grader.judging.outputs import error_output, new_output, result_output, stopped_output, writable
-from grader.judging.plain.code import imports_in, names_changed, names_used
+from grader.judging.plain.code import (
+    imports_in,
+    names_changed,
+    names_made,
+    names_needed,
+    names_used,
+    names_used_in_functions,
+    why_inside,
+)
+from grader.judging.plain.functions import Calls, RemoteFunction, Stopped
 from grader.sandbox.inside.limits import Limits
-from grader.sandbox.inside.wire import Opaque
 
-_DEFINITIONS = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
 _MAX_TEXT = 4000  # characters of an error's text
-
-
-class Stopped(BaseException):
-    """Raised in a test cell when a call had to be stopped.
-
-    A BaseException, so that a test's ``except Exception`` cannot catch it.
-    """
-
-
-@dataclass
-class Calls:
-    """Whether calls change the test cell's arguments as the function changed its copies."""
-
-    change: bool = True
-    have_changed: bool = False  #: whether any function changed its copies
-    unread: list[str] = field(default_factory=list)  #: types of results that could not cross
-
-
-@dataclass(frozen=True, repr=False)
-class RemoteFunction:
-    """A learner's function in the sandbox. It can be called as if it were here."""
-
-    live: Live
-    name: str
-    calls: Calls
-
-    def __repr__(self) -> str:
-        """Return what Python shows of a function, without its address."""
-        return f"<function {self.name}>"
-
-    def __call__(self, *args: object, **keywords: object) -> object:
-        """Call the function with copies of the arguments, and return a copy of its result."""
-        invocation = self.live.invoke(self.name, args, keywords)
-        for stream, text in invocation.printed:
-            (sys.stderr if stream == "stderr" else sys.stdout).write(writable(text))
-        given = [*args, *keywords.values()]
-        for number, value in invocation.changed:
-            self.calls.have_changed = True
-            if self.calls.change and 0 <= number < len(given):
-                _change(given[number], value)
-        if invocation.ending == "stopped":
-            raise Stopped(f"{self.name} was stopped: {invocation.body}")
-        if invocation.ending == "raised":
-            _raise(*invocation.body)
-        self.calls.unread += _unread_in(invocation.body)
-        return invocation.body
 
 
 class PlainTests:
@@ -115,7 +74,7 @@ class PlainTests:
     ) -> None:
         self._live = live
         self._source = source
-        self._answers = source.answers
+        self._answers = source.answers - _only_imported(source)
         self._files = files
         self._limits = limits
         self.calls = Calls()
@@ -152,9 +111,15 @@ class PlainTests:
         used, changed = names_used(text), names_changed(text)
         self._import(used)
         needs = used - changed - self._names.keys() - set(dir(builtins))
-        if isinstance(statement, _DEFINITIONS) and not (needs or changed & self._answers):
-            with contextlib.suppress(Exception):  # then it is read from the sandbox
+        later = names_used_in_functions(text) & self._answers
+        if isinstance(statement, ast.FunctionDef) and needs <= later:
+            self._used |= needs  # stand-ins, when a test cell calls it
+            needs = set()
+        if not (needs or changed & self._answers or why_inside(text)):
+            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
                 exec(text, self._names)
+                return
+        self.forget(changed)  # what they are now is read from the sandbox
 
     def judge(
         self, cell: NotebookNode, count: int, *, may_change: bool = True
@@ -173,11 +138,21 @@ class PlainTests:
         may_change : bool
             Whether the model answers change arguments in this cell.
         """
+        for statement in imports_in(NotebookNode(cells=[cell])).values():
+            # A learner's later code may rely on what a test imports, as in a notebook.
+            self._live.execute(f"import in {cell.metadata.nbgrader.grade_id}", statement)
         self.calls.change, self.calls.have_changed, self.calls.unread = True, False, []
+        self.calls.ends_loops = "StopIteration" in names_used(cell.source)
+        before = dict(self._names)
+        kept = _copies(before)
         outputs = self._execute(cell, count)
-        if self.calls.have_changed and not may_change and not _has_failed(outputs):
+        if self.calls.have_changed and not may_change:
+            for name, value in kept.items():
+                if self._names.get(name) is before[name]:
+                    self._names[name] = value
             self.calls.change = False
-            outputs = self._execute(cell, count)
+            again = self._execute(cell, count)
+            outputs = min(outputs, again, key=functools.partial(_mark, cell))
         if self.calls.unread and _has_failed(outputs):
             self._live.remarks.append(
                 f"The test {cell.metadata.nbgrader.grade_id} could not look at an object of type "
@@ -190,8 +165,9 @@ class PlainTests:
         name = cell.metadata.nbgrader.grade_id
         body, last = _compiled(cell.source, name)
         answers = self._answers_for(cell.source)
-        said, warned, value, failure = io.StringIO(), io.StringIO(), None, None
+        said, warned, shown, failure = io.StringIO(), io.StringIO(), "", None
         self._names.update(answers)
+        self.calls.stopped = ""
         with (
             warnings.catch_warnings(),  # shows anew what another submission has been warned of
             contextlib.redirect_stdout(said),
@@ -202,6 +178,7 @@ class PlainTests:
                 with bounded(self._limits):
                     exec(body, self._names)
                     value = eval(last, self._names) if last else None
+                    shown = "" if value is None else writable(repr(value))
             except Stopped as stopped:
                 failure = stopped_output(str(stopped))
             except TookTooMuch as stopped:
@@ -210,10 +187,13 @@ class PlainTests:
                     f"The cell {name} has no points: judging it was stopped because {stopped}."
                 )
             except (Exception, SystemExit) as error:
-                failure = _error(error, cell.source, name)
+                failure = _error(error, cell.source, name, self._source.hidden_marks)
             finally:
-                for known in answers:
-                    self._names.pop(known, None)
+                for known, stand_in in answers.items():
+                    if self._names.get(known) is stand_in:  # else it is the test's own by now
+                        self._names.pop(known, None)
+        if failure is None and self.calls.stopped:
+            failure = stopped_output(self.calls.stopped)
         outputs = [
             new_output("stream", name=stream, text=text)
             for stream, printed in (("stdout", said), ("stderr", warned))
@@ -221,13 +201,13 @@ class PlainTests:
         ]
         if failure is not None:
             outputs.append(failure)
-        elif value is not None:
-            outputs.append(result_output({"text/plain": writable(repr(value))}, count))
+        elif shown:
+            outputs.append(result_output({"text/plain": shown}, count))
         return self._live.fit(outputs)
 
     def _answers_for(self, source: str) -> dict[str, Any]:
         """Return stand-ins for the names that a test cell needs; import the modules it needs."""
-        self._used |= names_used(source)
+        self._used |= names_needed(source)
         self._import(self._used)
         asked = {
             name
@@ -235,8 +215,11 @@ class PlainTests:
             if name in self._answers or not hasattr(builtins, name)
         }
         answers = self._live.stand_ins(asked, self._function, exact=True)
-        self.calls.unread += _unread_in(list(answers.values()))
-        return answers
+        named = names_used(source)
+        return {
+            name: (self.calls if name in named else Calls()).read(value)
+            for name, value in answers.items()
+        }
 
     def _function(self, live: Live, name: str) -> RemoteFunction:
         return RemoteFunction(live, name, self.calls)
@@ -249,45 +232,34 @@ class PlainTests:
                     exec(statement, self._names)
 
 
-def _unread_in(value: object) -> list[str]:
-    """Return the types of objects that could not cross, of a value and what it directly holds."""
-    inside = list(value.values()) if isinstance(value, dict) else value
-    parts = [value, *inside] if isinstance(inside, (list, tuple)) else [value]
-    return [type_name(part) for part in parts if isinstance(part, Opaque)]
+def _only_imported(source: Source) -> set[str]:
+    """Return the names that the model answers only import, as other cells do too."""
+    answers = [cell for cell in source.model.cells if is_solution(cell)]
+    made = {
+        name for cell in answers if cell.cell_type == "code" for name in names_made(cell.source)
+    }
+    return imports_in(source.stub).keys() - made
+
+
+def _copies(names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return copies of those values that a learner's function may change, of all that are named."""
+    plain = {name: v for name, v in names.items() if isinstance(v, (list, dict, set, np.ndarray))}
+    try:
+        return copy.deepcopy(plain)
+    except Exception:  # of an object that cannot be copied
+        return {}
+
+
+def _mark(cell: NotebookNode, outputs: list[NotebookNode]) -> float:
+    """Return the points that nbgrader gives a test cell with these outputs."""
+    try:
+        return determine_grade(NotebookNode(cell, outputs=outputs))[0] or 0.0
+    except ValueError:  # more points than there are
+        return 0.0
 
 
 def _has_failed(outputs: list[NotebookNode]) -> bool:
     return any(output.output_type == "error" for output in outputs)
-
-
-def _change(value: object, new: object) -> None:
-    """Change an argument in place as the learner's function did, where Python can."""
-    if isinstance(value, list) and isinstance(new, list):
-        value[:] = new
-    elif isinstance(value, (dict, set)) and type(new) is type(value):
-        value.clear()
-        value.update(new)
-    elif (
-        isinstance(value, np.ndarray)
-        and isinstance(new, np.ndarray)
-        and (value.shape, value.dtype) == (new.shape, new.dtype)
-    ):
-        value[...] = new
-    else:
-        raise Stopped("an argument was changed in a way that the test cannot see")
-
-
-def _raise(kinds: list[str], args: list[Any]) -> NoReturn:
-    """Raise the error of a learner's function: the most special built-in type that can be made."""
-    for name in kinds:
-        kind = getattr(builtins, name, None)
-        if isinstance(kind, type) and issubclass(kind, (Exception, SystemExit)):
-            with contextlib.suppress(TypeError):
-                error = kind(*args)
-                break
-    else:
-        error = Exception(*args)
-    raise error
 
 
 @contextlib.contextmanager
@@ -320,13 +292,17 @@ def _is_silent(source: str) -> bool:
     return source.rstrip().endswith(";")
 
 
-def _error(error: BaseException, source: str, name: str) -> NotebookNode:
+def _error(
+    error: BaseException, source: str, name: str, hidden_marks: tuple[str, str]
+) -> NotebookNode:
     """Return the error of a test cell, with the line if that is not hidden."""
-    kind, text = type(error).__name__, writable(str(error))[:_MAX_TEXT]
+    kind, text = type(error).__name__, ""
+    with contextlib.suppress(Exception):  # an integer in it may have too many digits to be shown
+        text = writable(str(error))[:_MAX_TEXT]
     lines = [f"{kind}: {text}" if text else kind]
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == f"<{name}>" and frame.lineno:
             line = source.splitlines()[frame.lineno - 1].strip()
-            if line in map(str.strip, without_hidden_tests(source).splitlines()):
+            if line in map(str.strip, without_hidden_tests(source, hidden_marks).splitlines()):
                 lines.insert(-1, f"line {frame.lineno}: {line}")
     return error_output(kind, text, lines)

@@ -107,6 +107,11 @@ class _Answers:
             before = [self._frame(value) for value in given]
             with deadline(self._limits.call_seconds), self._shell.builtin_trap:
                 ending = _ending_of(self._shell.user_ns.get(name), args, keywords)
+                if ending[0] == "returned":
+                    ending = next(
+                        (("argument", n) for n, value in enumerate(given) if value is ending[1]),
+                        ending,
+                    )
                 changed = [
                     (number, value)
                     for number, value in enumerate(given)

@@ -165,7 +165,7 @@ def test_pages_for_moodle(give, tmp_path):
         f"all/Bo Berg_12348_assignsubmission_file/{NOTEBOOK}",
     )
     status, said, _ = give("moodle")
-    path = tmp_path / f"return-moodle-{ASSIGNMENT}.zip"
+    path = tmp_path / f"return-{ASSIGNMENT}-moodle.zip"
     assert status == 0
     archive = tmp_path / "downloaded" / ASSIGNMENT / "extracted"
     assert said.splitlines()[:3] == [
@@ -193,7 +193,7 @@ def test_pages_of_a_group_for_moodle(give, tmp_path):
         unpack(tmp_path, f"for each member of a group/{member}/all/{folder}/{NOTEBOOK}")
     _, said, _ = give("moodle")
     assert "Moodle shows the pages of a group to all its members: 2 (soren, ada)." in said
-    assert members(tmp_path / f"return-moodle-{ASSIGNMENT}.zip") == {
+    assert members(tmp_path / f"return-{ASSIGNMENT}-moodle.zip") == {
         f"{folder}/{ASSIGNMENT}-ada.html": b"page of ada",
         f"{folder}/{ASSIGNMENT}-soren.html": b"page of soren",
     }
@@ -217,7 +217,7 @@ def test_notebooks_for_canvas(give, tmp_path, damaged):
     assert said.splitlines()[0].startswith("Feedback for 2 students in ")
     assert "has no notebook of theirs: 1 (ruth)." in said
     assert "The graded notebook cannot be read: 1 (zoe)." in said
-    found = members(tmp_path / f"return-canvas-{ASSIGNMENT}.zip")
+    found = members(tmp_path / f"return-{ASSIGNMENT}-canvas.zip")
     assert [canvas_finds(name) for name in found] == [("101", "457"), ("102", "456")]
     assert set(found) == {first, second}
     notebook = nbformat.reads(found[second].decode(), as_version=4)
@@ -225,7 +225,7 @@ def test_notebooks_for_canvas(give, tmp_path, damaged):
     summary, _, tests = notebook.cells
     assert summary.source == (
         f"# Feedback\n\n````text\n{ASSIGNMENT}: 1.5 of 5 points\n\n"
-        "softmax-tests  1.5 of 3\nin-words       waits to be read of 2\n\n"
+        "softmax-tests  1.5 of 3\nin-words       to be read, of 2\n\n"
         "Comment on in-words: Say *more*: ```x```\n\nCut & pasted.\n````"
     )
     assert tests.source == "a = 1"
@@ -235,14 +235,14 @@ def test_notebooks_for_canvas(give, tmp_path, damaged):
 def test_right_numbers_are_left_out_of_notebooks_until_the_deadline(give, tmp_path):
     unpack(tmp_path, f"all/odegardsoren_102_456_{NOTEBOOK}")
     give("canvas", due=datetime(9999, 1, 1))
-    (notebook,) = members(tmp_path / f"return-canvas-{ASSIGNMENT}.zip").values()
+    (notebook,) = members(tmp_path / f"return-{ASSIGNMENT}-canvas.zip").values()
     assert b"expected 5" not in notebook
     assert b"rows: 7 is not right." in notebook
     assert b"Right numbers are left out" in notebook
 
 
 def test_a_folder_for_a_mail_merge(give, tmp_path):
-    folder = tmp_path / f"return-mail-{ASSIGNMENT}"
+    folder = tmp_path / f"return-{ASSIGNMENT}-mail"
     (folder / "pages").mkdir(parents=True)
     (folder / "pages" / "of-somebody-who-left.html").touch()
     status, said, _ = give("mail")

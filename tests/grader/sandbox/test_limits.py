@@ -139,6 +139,20 @@ def test_a_session_that_cannot_be_watched_is_ended(error, says, sandbox, monkeyp
             session.execute("a", "import time; time.sleep(60)")
 
 
+def test_a_count_that_fails_once_is_repeated(sandbox, monkeypatch):
+    count, errors = process_tree._memory, [PermissionError(), FileNotFoundError()]
+
+    def fail_at_first(*args):
+        if errors:
+            raise errors.pop()
+        return count(*args)
+
+    with sandbox.session() as session:
+        monkeypatch.setattr(process_tree, "_memory", fail_at_first)
+        assert session.execute("a", "import time; time.sleep(0.5)").outcome == "ok"
+        assert errors == []
+
+
 def test_a_fork_bomb_is_contained(sandbox):
     with sandbox.session() as session:
         most = LIMITS.processes - 1
