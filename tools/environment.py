@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -57,7 +58,20 @@ def make() -> None:
     subprocess.run([*pip, "--no-deps", "--requirement", ROOT / "requirements.txt"], check=True)
     # Hatchling is in the lock, so the build downloads nothing else.
     subprocess.run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], check=True)
+    write_command()
     STAMP.write_text(fingerprint(python), encoding="utf-8")
+
+
+def write_command() -> None:
+    """Write the command ``grader`` of this course, which can be given in any folder.
+
+    It is no script of the package: learners install that, and it has no grader in it. With -P,
+    Python takes the course's grader, and nothing of that name in the folder where it is called.
+    """
+    python = shlex.quote(str(VENV / "bin" / "python"))
+    path = VENV / "bin" / "grader"
+    path.write_text(f'#!/bin/sh\nexec {python} -P -m grader "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
 
 
 def main(arguments: list[str]) -> int:

@@ -45,7 +45,7 @@ class NothingGraded(GraderError):
 
 
 class NoFolder(GraderError):
-    """Raised when a folder that was named does not exist."""
+    """Raised when a folder or file that was named does not exist."""
 
 
 def release_exercises(options: argparse.Namespace) -> int:
@@ -78,6 +78,40 @@ def make_bundle(options: argparse.Namespace) -> int:
     learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
     say(bundle.bundle(options.book, options.into, salt, list(learners)))
     return 0
+
+
+def import_roster(options: argparse.Namespace) -> int:
+    """Check a class list and enter it in the gradebook; return the exit status.
+
+    Raises
+    ------
+    NoFolder
+        If there is no such file.
+    grader.gradebook.roster.BadRoster
+        If the file is no class list.
+    """
+    from grader.gradebook import roster
+    from grader.reporting import summary
+
+    if not options.file.is_file():
+        raise NoFolder(f"expected a class list, found no {options.file}.")
+    read = roster.read_roster(options.file.read_bytes())
+    entered = roster.enter_roster(
+        gradebook_address(options),
+        read,
+        course_id=course.configuration().CourseDirectory.get("course_id", ""),
+        dry=options.check,
+    )
+    say(
+        "\n".join(
+            [
+                *read.repairs,
+                *read.left_out,
+                summary.roster(options.file.name, read, entered, dry=options.check),
+            ]
+        )
+    )
+    return SOME_FAILED if read.left_out else 0
 
 
 def grade(options: argparse.Namespace, *, everything: bool) -> int:

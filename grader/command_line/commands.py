@@ -71,6 +71,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     for add in (
         _add_release,
         _add_bundle,
+        _add_roster,
         _add_grade,
         _add_autograde,
         _add_feedback,
@@ -122,6 +123,14 @@ def _add_bundle(commands: Commands) -> None:
     command.set_defaults(action=actions.make_bundle)
 
 
+def _add_roster(commands: Commands) -> None:
+    command = _command(commands, "roster", "check a class list and enter it in the gradebook")
+    command.add_argument("file", type=Path, metavar="FILE", help="a CSV file with a column id")
+    command.add_argument("--check", action="store_true", help="only check it, and change nothing")
+    _add_gradebook(command)
+    command.set_defaults(action=actions.import_roster)
+
+
 def _add_grade(commands: Commands) -> None:
     command = _command(commands, "grade", "autograde, write feedback and a file of grades")
     _add_grading_options(command)
@@ -169,6 +178,10 @@ def _add_class_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--student", default="*", metavar="GLOB", help="one student's id, or a pattern with * and ?"
     )
+    _add_gradebook(command)
+
+
+def _add_gradebook(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--into",
         type=Path,

@@ -3,5 +3,6 @@
 Other rooms use:
 
 - `reading`: learners, entries and deadlines, in few queries.
+- `roster`: a class list, read from a file and entered.
 - `writing`: enter verdicts and late penalties, as nbgrader would.
 """

@@ -73,7 +73,7 @@ def bundle(html: Path, into: Path, salt: str = "", learners: Collection[str] = (
         raise BundleFailed(
             "expected learners in the gradebook, because c.PersonalNumbers.salt is set and their "
             "numbers go into the archive; found none. Import the class list first: "
-            "nbgrader db student import roster.csv"
+            "python -m grader roster roster.csv"
         )
     if not (html / "index.html").is_file():
         raise BundleFailed(

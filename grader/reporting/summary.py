@@ -12,6 +12,7 @@ from typing import Any
 
 from grader import times
 from grader.gradebook.reading import Learner
+from grader.gradebook.roster import Imported, Roster
 from grader.printable import printable
 from grader.reporting.export import read_as_formulas
 from grader.reporting.results import Result
@@ -196,6 +197,32 @@ def formulas(results: Sequence[Result]) -> str:
         "need ids as they are, so the file has them unchanged: import its columns as text, and do "
         "not open it by a double click."
     )
+
+
+def roster(file: str, read: Roster, entered: Imported, *, dry: bool) -> str:
+    """Return sentences on a class list that was entered in the gradebook.
+
+    Parameters
+    ----------
+    file : str
+        The file's name.
+    read, entered
+        What `grader.gradebook.roster` read and entered.
+    dry : bool
+        Whether nothing was changed.
+    """
+    new = len(entered.new)
+    are = "would be" if dry else "is" if new == 1 else "are"
+    text = (
+        f"{counted(len(read.learners), 'learner')} in {printable(file)}: {new} {are} new, "
+        f"{len(entered.changed)} changed."
+    )
+    if entered.others:
+        text += (
+            f"\nIn the gradebook, but not in the file: {named(entered.others)}. `nbgrader db "
+            "student remove ID --force` removes one with all scores."
+        )
+    return text
 
 
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:

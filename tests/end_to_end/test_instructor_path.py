@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -143,15 +142,6 @@ class TestClassList:
         assert found["soren"] == ("Søren", "Ødegård", "102")
         assert found["ruth"] == ("Ruth, Jr.", "van 't Hoff", "103")
         assert found["zoe"] == ("Zoë", "D'Arcy", "104")
-
-    def test_the_byte_order_mark_of_excel_can_be_removed(self, guide, course):
-        path = course.folder / "excel.csv"
-        path.write_text(ROSTER, encoding="utf-8-sig")
-        said = course.run("nbgrader", "db", "student", "import", path, status=1)
-        assert "must contain a column for 'id'" in said
-        command = re.search(r"`(sed [^`]*)`", guide)[1].replace("roster.csv", "excel.csv")
-        subprocess.run(["bash", "-c", command], cwd=course.folder, check=True)
-        assert path.read_bytes() == ROSTER.encode("utf-8")
 
 
 class TestLateWork:

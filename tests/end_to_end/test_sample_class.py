@@ -272,7 +272,7 @@ class TestAgain:
         bare = tmp_path / "submitted" / "nothing-left" / ASSIGNMENT / NOTEBOOK
         bare.parent.mkdir(parents=True)
         nbformat.write(nbformat.v4.new_notebook(), bare)
-        run = Run(ASSIGNMENT, tmp_path / "submitted", tmp_path)
+        run = Run(ASSIGNMENT, tmp_path / "submitted", tmp_path, add_students=True)
 
         results = grade(run).results
 

@@ -248,8 +248,13 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "source .venv/bin/activate": Run(),
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
     "git pull": PULL,
-    ".venv/bin/nbgrader db student import roster.csv": Run(
-        first=write_roster, writes=("gradebook.db",)
+    ".venv/bin/python -m grader roster roster.csv": Run(
+        first=write_roster,
+        writes=("gradebook.db",),
+        says=r"^4 learners in roster\.csv: 4 are new, 0 changed\.",
+    ),
+    "nbgrader db student import": Tested(
+        f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"
     ),
     "nbgrader db student remove ruth --force": Tested(
         "tests/grader/running/test_class_list.py"

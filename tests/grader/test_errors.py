@@ -48,6 +48,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "LateRuleFailed",
             "NothingGraded",
             "NoFolder",
+            "BadRoster",
             "ConfigurationFailed",
             "NothingToReturn",
             "NoDownload",

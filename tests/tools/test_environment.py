@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -64,3 +66,41 @@ def test_another_python_is_not_ready(project):
     other.chmod(0o755)
     assert not environment.is_ready(str(other))
     assert environment.is_ready(sys.executable)
+
+
+def test_the_command_calls_the_grader_of_the_environment(project, monkeypatch):
+    monkeypatch.setattr(environment, "VENV", project / "a course's" / ".venv")
+    python = environment.VENV / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    python.chmod(0o755)
+    environment.write_command()
+    done = subprocess.run(
+        [environment.VENV / "bin" / "grader", "grade", "two words"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "-P|-m|grader|grade|two words|"
+
+
+def test_the_grader_can_be_called_in_any_folder(tmp_path):
+    """A folder of the same name there is not taken for it."""
+    (tmp_path / "grader").mkdir()
+    (tmp_path / "grader" / "__main__.py").write_text("raise SystemExit('another grader')")
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "grader", "--version"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("attn_lib ")
+
+
+def test_learners_get_no_command_of_the_grader(root):
+    """Their package has no grader, so a script of it could not start."""
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "scripts" not in project["project"]
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["attn_lib"]
