@@ -196,6 +196,38 @@ def write_grades(options: argparse.Namespace) -> int:
     return 0
 
 
+def write_totals(options: argparse.Namespace) -> int:
+    """Write the students' totals over the term as CSV and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If no assignment that counts has been graded, or no student is as asked for.
+    grader.course.ConfigurationFailed
+        If an option of ``c.Totals`` names something that does not exist.
+    """
+    from dataclasses import replace
+
+    from grader.reporting import export, summary
+    from grader.reporting.totals import sheets
+    from grader.reporting.totals.term import Totals, term
+
+    _check_folder(options)
+    totals = term(gradebook_address(options), options.into.resolve(), course.options(Totals))
+    asked = [one for one in totals.students if course.matches_student(one.student, options.student)]
+    if not totals.max_scores or not asked:
+        whose = "" if options.student == "*" else f" of {options.student!r}"
+        raise NothingGraded(
+            f"expected assignments{whose} that are graded and count, found none in {options.into}."
+        )
+    totals = replace(totals, students=asked)
+    path = _output(options, export.path_of(options.into, "total", options.format))
+    sheet = sheets.FORMATS[options.format](totals, options.column)
+    export.write_sheet(sheet, path, options.format)
+    say("\n".join(filter(None, [summary.totals(totals, path), summary.formulas(asked)])))
+    return 0
+
+
 def return_feedback(options: argparse.Namespace) -> int:
     """Write what returns each student's feedback, and return the exit status.
 
@@ -392,8 +424,7 @@ def _results(options: argparse.Namespace) -> list[Result]:
     """Return the results of the students that `options` ask for, at least one."""
     from grader.reporting import results
 
-    if not options.into.is_dir():
-        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
+    _check_folder(options)
     found = [
         result
         for result in results.results(
@@ -408,6 +439,11 @@ def _results(options: argparse.Namespace) -> list[Result]:
             f"`python -m grader grade {options.assignment}` grades what was submitted."
         )
     return found
+
+
+def _check_folder(options: argparse.Namespace) -> None:
+    if not options.into.is_dir():
+        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
 
 
 def gradebook_address(options: argparse.Namespace) -> str:

@@ -73,6 +73,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         _add_autograde,
         _add_feedback,
         _add_export,
+        _add_totals,
         _add_return,
         _add_report,
         _add_course,
@@ -227,6 +228,29 @@ def _add_export(commands: Commands) -> None:
         "Canvas (default: the assignment's name)",
     )
     command.set_defaults(action=actions.write_grades)
+
+
+def _add_totals(commands: Commands) -> None:
+    from grader.reporting.totals import sheets
+
+    command = _command(commands, "totals", "write each student's total over the term as CSV")
+    _add_class_options(command)
+    command.add_argument(
+        "--format", choices=sorted(sheets.FORMATS), default="csv", help="default: %(default)s"
+    )
+    command.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: grades-total.csv or grades-total-FORMAT.csv in --into",
+    )
+    command.add_argument(
+        "--column",
+        metavar="NAME",
+        default="Term total",
+        help="for platforms, the heading of the column with the totals (default: %(default)s)",
+    )
+    command.set_defaults(action=actions.write_totals)
 
 
 def _add_return(commands: Commands) -> None:

@@ -15,12 +15,13 @@ from nbgrader.api import (
     Grade,
     Gradebook,
     GradeCell,
+    Notebook,
     SolutionCell,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from sqlalchemy import and_, make_url, select
+from sqlalchemy import and_, func, make_url, select
 from sqlalchemy.orm import Session
 
 from grader.course import put_alembic_on_path
@@ -100,6 +101,18 @@ def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
+
+
+def max_scores(db_url: str) -> dict[str, float]:
+    """Return the maximum score of each assignment that has been graded, sorted by name."""
+    query = (
+        select(Assignment.name, func.sum(GradeCell.max_score))
+        .join(Notebook, Notebook.assignment_id == Assignment.id)
+        .join(GradeCell, GradeCell.notebook_id == Notebook.id)
+        .group_by(Assignment.name)
+    )
+    with open_gradebook(db_url) as gradebook:
+        return {name: float(points) for name, points in sorted(gradebook.db.execute(query))}
 
 
 def due_for(db_url: str, assignment: str, student: str) -> datetime | None:

@@ -287,6 +287,12 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
         writes=("grades-dot-products-moodle.csv",)
     ),
+    ".venv/bin/python -m grader totals": Run(
+        writes=("grades-total.csv",), says="Totals of 4 students over 1 assignment in "
+    ),
+    ".venv/bin/python -m grader totals --format moodle": Run(
+        writes=("grades-total-moodle.csv",), says="Not final, because answers wait to be read"
+    ),
     ".venv/bin/python -m grader return dot-products --format moodle": Tested(
         "tests/grader/reporting/test_returning.py::test_pages_for_moodle"
     ),
@@ -296,7 +302,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader return dot-products --format mail": Run(
         writes=(
             "return-dot-products-mail/students.csv",
-            "return-dot-products-mail/pages/divides-by-d-k/dot-products.html",
+            "return-dot-products-mail/pages/ada/dot-products.html",
         )
     ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
