@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grader import course
 from grader.errors import GraderError
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 #: The exit statuses other than 0, which means that everything succeeded.
 SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
+
+#: The names in JSON of what `doctor` says of each part.
+DOCTOR_FACTS = ("name", "ok", "sentence")
 
 
 class NothingSubmitted(GraderError):
@@ -86,9 +90,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     GraderError
         If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
-    submitted = options.submitted or course.submitted_folder()
-    if not submitted.is_dir():
-        raise NothingSubmitted(f"expected a folder of submissions, found no {submitted}.")
+    submitted = _submitted(options)
     with contextlib.ExitStack() as stack:
         control = None
         if not options.scheduler:
@@ -114,10 +116,35 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             workers = cluster_workers.ClusterWorkers(options.scheduler, local_workers.JUDGE_JOB)
         else:
             workers = pipeline.local_workers(run, options.workers, control=control)
-        return _grade_run(run, workers, everything)
+        return _grade_run(run, workers, everything, options.data)
 
 
-def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
+def with_submissions(options: argparse.Namespace) -> set[str]:
+    """Return the assignments to which anybody has submitted.
+
+    Raises
+    ------
+    NothingSubmitted
+        If there are none.
+    """
+    submitted = _submitted(options)
+    found = {name for name in course.assignments() if any(submitted.glob(f"*/{name}"))}
+    if not found:
+        raise NothingSubmitted(f"expected folders STUDENT/ASSIGNMENT in {submitted}, found none.")
+    return found
+
+
+def _submitted(options: argparse.Namespace) -> Path:
+    submitted: Path = options.submitted or course.submitted_folder()
+    if not submitted.is_dir():
+        raise NothingSubmitted(f"expected a folder of submissions, found no {submitted}.")
+    return submitted
+
+
+def _grade_run(
+    run: Run, workers: Workers, everything: bool, data: list[dict[str, Any]] | None = None
+) -> int:
+    """Grade, and print the results or add them to `data`; return the exit status."""
     from grader.command_line import grading
     from grader.gradebook import reading
     from grader.reporting import export, results, summary
@@ -147,8 +174,20 @@ def _grade_run(run: Run, workers: Workers, everything: bool) -> int:
         sentences.append(summary.formulas(graded.results))
         grades = export.path_of(run.into, run.assignment)
         sentences.append(f"Grades: {grades}. Feedback: {page}")
-    status = _print_results(graded, sentences)
-    return SOME_FAILED if not_listed else status
+    if data is None:
+        _print_results(graded, sentences)
+    else:
+        data.append(
+            {
+                "assignment": run.assignment,
+                **summary.figures(graded.results),
+                "students": [summary.facts(result) for result in graded.results],
+                "not_listed": not_listed,
+                "without_feedback": graded.without_feedback,
+                "messages": [text for text in sentences if text],
+            }
+        )
+    return SOME_FAILED if not_listed else _status(graded)
 
 
 def write_feedback(options: argparse.Namespace) -> int:
@@ -169,7 +208,12 @@ def write_feedback(options: argparse.Namespace) -> int:
     for student, problem in problems.items():
         say(f"{printable(student)}: {printable(problem)}", error=True)
     pages = sum(result.entry is not None for result in found) - len(problems)
-    say(f"{summary.counted(pages, 'page')} in {options.into / 'feedback'}.")
+    folder = options.into / "feedback"
+    _tell(
+        options,
+        f"{summary.counted(pages, 'page')} in {folder}.",
+        {"pages": pages, "folder": str(folder), "without_feedback": problems},
+    )
     return SOME_FAILED if problems else 0
 
 
@@ -192,7 +236,8 @@ def write_grades(options: argparse.Namespace) -> int:
         column=options.column or options.assignment,
         file_format=options.format,
     )
-    say("\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)])))
+    text = "\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)]))
+    _tell(options, text, {"file": str(path), "lines": lines, "messages": text.splitlines()[1:]})
     return 0
 
 
@@ -212,7 +257,7 @@ def write_totals(options: argparse.Namespace) -> int:
     from grader.reporting.totals import sheets
     from grader.reporting.totals.term import Totals, term
 
-    _check_folder(options)
+    _check_class(options)
     totals = term(gradebook_address(options), options.into.resolve(), course.options(Totals))
     asked = [one for one in totals.students if course.matches_student(one.student, options.student)]
     if not totals.max_scores or not asked:
@@ -335,7 +380,7 @@ def write_report(options: argparse.Namespace) -> int:
     path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     report.write_report(options.assignment, found, path, deadline)
-    say(path)
+    _tell(options, str(path), {"file": str(path)})
     return 0
 
 
@@ -397,9 +442,13 @@ def examine_machine(options: argparse.Namespace) -> int:
     from grader.sandbox import doctor
 
     checks = doctor.checks()
+    status = 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
+    if options.json:
+        print_json(status, checks=[dict(zip(DOCTOR_FACTS, found, strict=True)) for found in checks])
+        return status
     for name, ok, sentence in checks:
         say(f"{'ok  ' if ok else 'FAIL'}  {name}: {sentence}")
-    return 0 if all(ok for _, ok, _ in checks) else SOME_FAILED
+    return status
 
 
 def _prepare_workers() -> None:
@@ -420,11 +469,35 @@ def _output(options: argparse.Namespace, default: Path) -> Path:
     return path
 
 
+def with_results(options: argparse.Namespace) -> set[str]:
+    """Return the assignments that have graded work.
+
+    Raises
+    ------
+    NothingGraded
+        If there are none.
+    """
+    from grader.gradebook import reading
+    from grader.running import journal
+
+    _check_class(options)
+    found = reading.submitted_assignments(gradebook_address(options))
+    found |= {name for name in course.assignments() if journal.path_in(options.into, name).exists()}
+    if not found & {*course.assignments()}:
+        raise NothingGraded(f"expected graded work in {options.into}, found none.")
+    return found
+
+
+def _check_class(options: argparse.Namespace) -> None:
+    if not options.into.is_dir():
+        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
+
+
 def _results(options: argparse.Namespace) -> list[Result]:
     """Return the results of the students that `options` ask for, at least one."""
     from grader.reporting import results
 
-    _check_folder(options)
+    _check_class(options)
     found = [
         result
         for result in results.results(
@@ -439,11 +512,6 @@ def _results(options: argparse.Namespace) -> list[Result]:
             f"`python -m grader grade {options.assignment}` grades what was submitted."
         )
     return found
-
-
-def _check_folder(options: argparse.Namespace) -> None:
-    if not options.into.is_dir():
-        raise NoFolder(f"expected the folder of a class that was graded, found no {options.into}.")
 
 
 def gradebook_address(options: argparse.Namespace) -> str:
@@ -493,10 +561,27 @@ def _print_results(graded: Graded, sentences: Sequence[str] = ()) -> int:
         say(text)
     for student, problem in graded.without_feedback.items():
         say(f"{printable(student)}: {printable(problem)}", error=True)
+    return _status(graded)
+
+
+def _status(graded: Graded) -> int:
     failed = graded.without_feedback or any(
         result.reason or result.not_judged for result in graded.results
     )
     return SOME_FAILED if failed else 0
+
+
+def _tell(options: argparse.Namespace, text: str, facts: dict[str, Any]) -> None:
+    """Print a text on an assignment, or keep the facts for the JSON document."""
+    if options.data is None:
+        say(text)
+    else:
+        options.data.append({"assignment": options.assignment, **facts})
+
+
+def print_json(status: int, **found: object) -> None:
+    """Print one JSON document with the exit status and what was found."""
+    print(json.dumps({"exit_status": status, **found}, indent=1))
 
 
 class _Progress:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import course
 from grader.command_line import actions, problems
 from grader.command_line.parsing import Parser, Version, meant
+from grader.command_line.several import each
 from grader.errors import GraderError
 from grader.sandbox.inside.limits import BUBBLEWRAP, NONE
 
@@ -124,17 +126,17 @@ def _add_bundle(commands: Commands) -> None:
 def _add_grade(commands: Commands) -> None:
     command = _command(commands, "grade", "autograde, write feedback and a file of grades")
     _add_grading_options(command)
-    command.set_defaults(action=lambda options: actions.grade(options, everything=True))
+    command.set_defaults(action=each(partial(actions.grade, everything=True)))
 
 
 def _add_autograde(commands: Commands) -> None:
     command = _command(commands, "autograde", "judge submissions and enter their scores")
     _add_grading_options(command)
-    command.set_defaults(action=lambda options: actions.grade(options, everything=False))
+    command.set_defaults(action=each(partial(actions.grade, everything=False)))
 
 
 def _add_grading_options(command: argparse.ArgumentParser) -> None:
-    _add_assignment(command)
+    _add_assignments(command)
     command.add_argument(
         "--submitted",
         type=Path,
@@ -201,16 +203,16 @@ def _add_assignment(command: argparse.ArgumentParser) -> None:
 
 def _add_feedback(commands: Commands) -> None:
     command = _command(commands, "feedback", "write each student's page of feedback")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
-    command.set_defaults(action=actions.write_feedback)
+    command.set_defaults(action=each(actions.write_feedback))
 
 
 def _add_export(commands: Commands) -> None:
     from grader.reporting import export
 
     command = _command(commands, "export", "write the grades as CSV")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--format", choices=sorted(export.FORMATS), default="csv", help="default: %(default)s"
@@ -227,7 +229,7 @@ def _add_export(commands: Commands) -> None:
         help="for platforms, the heading of the column with the points, as 'Homework 1 (4711)' in "
         "Canvas (default: the assignment's name)",
     )
-    command.set_defaults(action=actions.write_grades)
+    command.set_defaults(action=each(actions.write_grades))
 
 
 def _add_totals(commands: Commands) -> None:
@@ -275,12 +277,12 @@ def _add_return(commands: Commands) -> None:
 
 def _add_report(commands: Commands) -> None:
     command = _command(commands, "report", "write a page on how the class did")
-    _add_assignment(command)
+    _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
-    command.set_defaults(action=actions.write_report)
+    command.set_defaults(action=each(actions.write_report))
 
 
 def _add_course(commands: Commands) -> None:
@@ -323,7 +325,27 @@ def _add_sample_class(commands: Commands) -> None:
 
 def _add_doctor(commands: Commands) -> None:
     command = _command(commands, "doctor", "check whether the sandbox works on this machine")
+    _add_json(command)
     command.set_defaults(action=actions.examine_machine)
+
+
+def _add_assignments(command: argparse.ArgumentParser) -> None:
+    names = ", ".join(course.assignments())
+    command.add_argument(
+        "assignments",
+        metavar="ASSIGNMENT",
+        nargs="*",
+        type=_assignment,
+        help=f"one or more of {names}",
+    )
+    command.add_argument("--all", action="store_true", help="every assignment with work in it")
+    _add_json(command)
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--json", action="store_true", help="print what was found as one JSON document"
+    )
 
 
 def _assignment(name: str) -> str:

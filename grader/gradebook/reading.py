@@ -97,6 +97,17 @@ def _check_file(db_url: str) -> None:
         )
 
 
+def submitted_assignments(db_url: str) -> set[str]:
+    """Return the names of the assignments to which the gradebook has submissions."""
+    names = (
+        select(Assignment.name)
+        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .distinct()
+    )
+    with open_gradebook(db_url) as gradebook:
+        return set(gradebook.db.scalars(names))
+
+
 def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:

@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 import nbformat
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearOutput, ClearSolutions, ComputeChecksums, LockCells
+from nbgrader.preprocessors import (
+    ClearHiddenTests,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+)
 from nbgrader.utils import compute_checksum, is_grade, is_solution, is_task
 from traitlets.config import Config
 
@@ -19,8 +25,8 @@ from attn_lib.course.notebooks.cells import functions_defined, names_defined
 from attn_lib.course.notebooks.magics import parsed, without_magics
 from grader.errors import GraderError
 
-#: The sections of nbgrader's configuration on which the stub depends.
-_SECTIONS = ("LockCells", "ClearSolutions")
+#: The sections of nbgrader's configuration on which the stub and the released tests depend.
+_SECTIONS = ("LockCells", "ClearSolutions", "ClearHiddenTests")
 
 _AUTOTEST = "### AUTOTEST"
 
@@ -46,6 +52,7 @@ class Source:
     #: The names that the model answers define, and the functions that are given in other cells.
     names: frozenset[str]
     points: dict[str, float]  #: the maximum of each cell, in the notebook's order
+    hidden_marks: tuple[str, str]  #: between which lines a test cell has hidden tests
 
     def is_test(self, cell: NotebookNode) -> bool:
         """Return whether the cell is a test cell."""
@@ -112,7 +119,10 @@ def _read_source(data: bytes, sections: str) -> Source:
     stub, config = copy.deepcopy(notebook), Config(json.loads(sections))
     for step in (LockCells, ClearSolutions, ClearOutput, ComputeChecksums):
         stub, _ = step(config=config).preprocess(stub, {})
-    return Source(data, notebook, stub, frozenset(answers), frozenset(answers | given), points)
+    hidden = ClearHiddenTests(config=config)
+    marks = (hidden.begin_test_delimeter, hidden.end_test_delimeter)
+    names = frozenset(answers), frozenset(answers | given)
+    return Source(data, notebook, stub, *names, points, marks)
 
 
 def _notebook_in(data: bytes) -> NotebookNode:

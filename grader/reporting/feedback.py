@@ -146,6 +146,7 @@ def _jobs(
             "scores": entry.scores,
             "points": entry.points,
             "comments": entry.comments,
+            "to_read": entry.to_read,
             "late_penalty": entry.late_penalty,
             "remarks": result.remarks,
             "without_expected": right_numbers.are_withheld(entry.due, configuration()),

@@ -47,6 +47,9 @@ _LIST = re.compile(r'<div id="toc">.*?</div>', re.DOTALL)
 #: What a message says about a mistake's section; a line may end between its words.
 _SECTION = re.compile(r"(see\s+the\s+book,\s+)([a-z][a-z0-9-]*)(#[a-z0-9-]+)?")
 
+#: The key in a cell's data that says whether a person has still to read it.
+WAITS = "needs_manual_grade"
+
 #: A heading in a text cell.
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*?)[ \t#]*$", re.MULTILINE)
 
@@ -70,6 +73,7 @@ class _Row(NamedTuple):
     score: float
     points: float
     comments: list[str]  #: the cells with a comment below the same heading
+    waits: bool = False  #: whether a person has still to read it
 
 
 class FeedbackExporter(PageExporter):
@@ -161,9 +165,10 @@ def feedback_job(job: Mapping[str, Any]) -> str:
     ----------
     job : mapping
         ``assignment``; ``notebook``: the graded notebook's file; ``scores``, ``points`` and
-        ``comments`` by cell; ``late_penalty``; ``remarks``; ``without_expected``: whether to leave
-        out which numbers are right; ``digest``: of what the page is made from; ``settings``: what
-        `settings_of` returned; ``plain``: whether to show every text as it was typed.
+        ``comments`` by cell; ``to_read``: the cells that a person has still to read;
+        ``late_penalty``; ``remarks``; ``without_expected``: whether to leave out which numbers are
+        right; ``digest``: of what the page is made from; ``settings``: what `settings_of` returned;
+        ``plain``: whether to show every text as it was typed.
 
     Raises
     ------
@@ -212,6 +217,7 @@ def _put_grades(cell: NotebookNode, job: Mapping[str, Any]) -> None:
     if is_grade(cell) or is_task(cell):
         about["score"] = job["scores"].get(about.grade_id, 0.0)
         about["points"] = job["points"].get(about.grade_id, 0.0)
+        about[WAITS] = about.grade_id in job.get("to_read", ())
 
 
 def settings_of(config: Config) -> bytes:
@@ -272,7 +278,8 @@ def _rows(notebook: NotebookNode) -> list[_Row]:
             comments.append(about.grade_id)
         if is_grade(cell) or is_task(cell):
             score, points = (float(about.get(key) or 0) for key in ("score", "points"))
-            rows.append(_Row(title, about.grade_id, score, points, comments))
+            waits = bool(about.get(WAITS))
+            rows.append(_Row(title, about.grade_id, score, points, comments, waits))
             comments = []
         elif comments and rows and rows[-1].title == title:
             rows[-1].comments.extend(comments)
@@ -296,7 +303,7 @@ def _index(rows: Sequence[_Row], late_penalty: float) -> str:
         comments = (f'<a href="#comment-{html.escape(cell)}">comment</a>' for cell in row.comments)
         lines.append(
             f'<tr><th scope="row"><a href="#{html.escape(row.cell)}">{html.escape(title)}</a></th>'
-            f'<td class="points">{_number(row.score)} of {_number(row.points)}</td>'
+            f'<td class="points">{_points(row)}</td>'
             + f"<td>{' '.join(comments)}</td>" * ("comments" in heads)
             + "</tr>"
         )
@@ -312,6 +319,12 @@ def _index(rows: Sequence[_Row], late_penalty: float) -> str:
         f'<div id="toc"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _points(row: _Row) -> str:
+    if row.waits:
+        return f"to be read, of {_number(row.points)}"
+    return f"{_number(row.score)} of {_number(row.points)}"
 
 
 def _number(points: float) -> str:

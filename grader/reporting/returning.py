@@ -130,8 +130,10 @@ def _summary(
     lines.append("")
     width = max(map(len, entry.points), default=0)
     for cell, points in entry.points.items():
-        score = "waits to be read" if cell in entry.to_read else f"{entry.scores.get(cell, 0):g}"
-        lines.append(f"{cell.ljust(width)}  {score} of {points:g}")
+        score = f"{entry.scores.get(cell, 0):g} of {points:g}"
+        if cell in entry.to_read:
+            score = f"to be read, of {points:g}"
+        lines.append(f"{cell.ljust(width)}  {score}")
     lines += [f"\nComment on {cell}: {text}" for cell, text in entry.comments.items() if text]
     lines += [f"\n{remark}" for remark in remarks]
     text = "\n".join(lines)

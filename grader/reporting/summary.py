@@ -74,6 +74,34 @@ def figures(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
+def facts(result: Result) -> dict[str, Any]:
+    """Return what is known of a submission, for JSON. What there is not, such as a score, is None.
+
+    Returns
+    -------
+    dict
+        ``state`` is one of graded, to read and failed; ``not_judged`` says why a newer file has no
+        grade; ``scores`` is by cell, and ``to_read`` has the cells that a person has to score.
+    """
+    entry = result.entry
+    state = "failed" if result.reason or entry is None else "to read" if entry.to_read else "graded"
+    return {
+        "student": result.student,
+        "state": state,
+        "reason": result.reason,
+        "not_judged": result.not_judged,
+        "score": result.score,
+        "points": result.points,
+        "late_penalty": entry.late_penalty if entry else None,
+        "seconds_late": entry.seconds_late if entry else None,
+        "scores": entry.scores if entry else {},
+        "to_read": entry.to_read if entry else [],
+        "mistakes": list(result.mistakes),
+        "missing": list(result.missing),
+        "remarks": list(result.remarks),
+    }
+
+
 def sentence(facts: dict[str, Any]) -> str:
     """Return the figures as sentences."""
     text = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import socket
+import time
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -37,10 +38,14 @@ from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
 from grader.sandbox.inside.limits import Limits
 from grader.submission.timestamps import timestamp_of
+from grader.times import span
 
 #: Verdicts that are entered in the gradebook in one transaction: enough to save transactions, and
 #: few enough that most verdicts are entered while other submissions are still being judged.
 BATCH = 10
+
+#: How many submissions have to be done before the time for the others is estimated.
+MIN_FOR_ESTIMATE = 5
 
 WARM_UP = "grader.running.jobs:warm_up"
 
@@ -64,10 +69,22 @@ class Progress:
     total: int
     failed: int
     student: str  #: the student whose submission was judged last
+    seconds: float = 0.0  #: since the first submission was handed to a worker
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate of the seconds until the last one is done, or None if it is too early.
+
+        Others take as long as those that are done, which are too few at first.
+        """
+        if self.done < MIN_FOR_ESTIMATE:
+            return None
+        return self.seconds / self.done * (self.total - self.done)
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"graded {self.done} of {self.total}{failed}: {self.student}"
+        left = f", about {span(self.seconds_left)} left" if self.seconds_left else ""
+        return f"graded {self.done} of {self.total}{failed}{left}: {self.student}"
 
 
 @dataclass
@@ -295,9 +312,11 @@ class _Pipeline:
         self.in_work: dict[str, _Read] = {}
         self.batch: list[_Outcome] = []
         self.done = self.failed = self.total = 0
+        self.begun = 0.0
 
     def judge_and_enter(self, students: list[str], workers: Workers) -> None:
         self.total = len(students)
+        self.begun = time.monotonic()
         try:
             try:
                 for done in workers.do(self._jobs(students)):
@@ -382,7 +401,8 @@ class _Pipeline:
         self.batch.append(_Outcome(replace(verdict, notebook=""), read, keeps_earlier))
         self.done += 1
         self.failed += verdict.status == FAILED
-        self.progress(Progress(self.done, self.total, self.failed, student))
+        seconds = time.monotonic() - self.begun
+        self.progress(Progress(self.done, self.total, self.failed, student, seconds))
         if len(self.batch) >= BATCH:
             self._enter()
 

@@ -145,6 +145,7 @@ GROUND_UP = {
             "grader.course",
             "grader.files",
             "grader.errors",
+            "grader.times",
             "attn_lib",
         ),
     },

@@ -108,7 +108,7 @@ class RemoteFunction:
             self.calls.stop(f"{self.name} was not called: {error}")
         for stream, text in invocation.printed:
             (sys.stderr if stream == "stderr" else sys.stdout).write(writable(text))
-        changed = {number: value for number, value in invocation.changed if number >= 0}
+        changed = {n: self.calls.read(value) for n, value in invocation.changed if n >= 0}
         for number, value in changed.items():
             self.calls.have_changed = True
             if self.calls.change and number < len(given) and not _change(given[number], value):
@@ -122,7 +122,7 @@ class RemoteFunction:
                 self.calls.stop(f"{self.name} returned an argument that it was not given")
             if self.calls.change or invocation.body not in changed:
                 return given[invocation.body]
-            return self.calls.read(changed[invocation.body])
+            return changed[invocation.body]
         return self.calls.read(invocation.body)
 
     def _raise(self, kinds: list[str], args: list[Any]) -> NoReturn:

@@ -111,7 +111,8 @@ class _Trial:
         self.inside: dict[str, str] = {}
         self.changing: set[str] = set()
         self.written: set[str] = set()
-        self._state: dict[str, list[str]] = {}  # tests moved inside since one after them needs it
+        #: By a test inside that fails, what was inside before tests were moved for its sake.
+        self._begun: dict[str, dict[str, str]] = {}
 
     def placement(self) -> Placement:
         self._look_at_the_text()
@@ -143,7 +144,7 @@ class _Trial:
 
     def _moves_more_inside(self) -> bool:
         """Execute the model answers once; say whether that moved any test cell inside."""
-        before, written = dict(self.inside), set(self.written)
+        before, written, failing = dict(self.inside), set(self.written), []
         files = {name: content for name, content in self.files.items() if name not in written}
         with own_state(), Live(self.sandbox, self.limits, self.files) as live:
             look = _FilesWritten(live, self.files)
@@ -158,9 +159,15 @@ class _Trial:
                     live.execute(str(count), cell.source)
                 elif _name(cell) in before:
                     outputs = live.execute(str(count), cell.source, has_mark=True)
-                    if before[_name(cell)] != FAILS and not _has_all_points(cell, outputs):
-                        self._move_what_it_needs(cell)
+                    if (
+                        before[_name(cell)] != FAILS
+                        and not _has_all_points(cell, outputs)
+                        and not self._move_what_it_needs(cell)
+                    ):
+                        failing.append(cell)
             self.written |= look.written()
+        if failing and self.inside == before and self.written == written:
+            self._move_what_may_change_its_state(failing[0])
         return self.inside != before or self.written != written
 
     def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
@@ -185,32 +192,28 @@ class _Trial:
             for name in names_changed(test.source)
         }
 
-    def _move_what_it_needs(self, cell: NotebookNode) -> None:
-        """Move inside the test cells that define what a test cell inside needs, if any do."""
+    def _move_what_it_needs(self, cell: NotebookNode) -> bool:
+        """Move inside the test cells that define what a test cell inside needs; say if any do."""
         found = False
         for test in self._before(cell):
             shared = names_changed(test.source) & names_needed(cell.source)
             if _name(test) not in self.inside and shared:
                 self.inside[_name(test)] = f"it defines {min(shared)}, which {_name(cell)} uses"
                 found = True
-        if not found:
-            self._move_what_may_change_its_state(cell)
+        return found
 
     def _move_what_may_change_its_state(self, cell: NotebookNode) -> None:
         """Move inside the test before it that is nearest; if that was the last one, undo it all.
 
         A test outside that changes a value of the notebook, such as a list, changes a copy.
         """
-        moved = self._state.setdefault(_name(cell), [])
+        begun = self._begun.setdefault(_name(cell), dict(self.inside))
         nearest = next(
             (t for t in reversed(self._before(cell)) if _name(t) not in self.inside), None
         )
         if nearest is None:
-            for name in moved:
-                self.inside.pop(name, None)
-            self.inside[_name(cell)] = FAILS
+            self.inside = begun | {_name(cell): FAILS}
         else:
-            moved.append(_name(nearest))
             self.inside[_name(nearest)] = f"{_name(cell)} fails without what it changes"
 
     def _before(self, cell: NotebookNode) -> list[NotebookNode]:

@@ -8,7 +8,6 @@ import random
 import sys
 import warnings
 from collections.abc import Iterator
-from unittest import mock
 
 import numpy as np
 
@@ -20,20 +19,18 @@ def own_state() -> Iterator[None]:
     In nbgrader each submission has a kernel of its own. Here one process judges many, and a cell
     that sets how NumPy treats errors, or leaves a figure open, would do so for all that follow.
     """
+    environment, path = dict(os.environ), list(sys.path)
     python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002  # tests use both
-    with (
-        mock.patch.dict(os.environ),
-        mock.patch.object(sys, "path", list(sys.path)),
-        warnings.catch_warnings(),
-        np.errstate(),
-        np.printoptions(),
-        _own_figures(),
-    ):
+    with warnings.catch_warnings(), np.errstate(), np.printoptions(), _own_figures():
         try:
             yield
         finally:
             random.setstate(python)
             np.random.set_state(numpy)  # noqa: NPY002
+            sys.path[:] = path
+            for name in os.environ.keys() - environment.keys():
+                del os.environ[name]
+            os.environ.update(environment)
 
 
 @contextlib.contextmanager

@@ -187,7 +187,7 @@ class PlainTests:
                     f"The cell {name} has no points: judging it was stopped because {stopped}."
                 )
             except (Exception, SystemExit) as error:
-                failure = _error(error, cell.source, name)
+                failure = _error(error, cell.source, name, self._source.hidden_marks)
             finally:
                 for known, stand_in in answers.items():
                     if self._names.get(known) is stand_in:  # else it is the test's own by now
@@ -215,7 +215,11 @@ class PlainTests:
             if name in self._answers or not hasattr(builtins, name)
         }
         answers = self._live.stand_ins(asked, self._function, exact=True)
-        return {name: self.calls.read(value) for name, value in answers.items()}
+        named = names_used(source)
+        return {
+            name: (self.calls if name in named else Calls()).read(value)
+            for name, value in answers.items()
+        }
 
     def _function(self, live: Live, name: str) -> RemoteFunction:
         return RemoteFunction(live, name, self.calls)
@@ -288,7 +292,9 @@ def _is_silent(source: str) -> bool:
     return source.rstrip().endswith(";")
 
 
-def _error(error: BaseException, source: str, name: str) -> NotebookNode:
+def _error(
+    error: BaseException, source: str, name: str, hidden_marks: tuple[str, str]
+) -> NotebookNode:
     """Return the error of a test cell, with the line if that is not hidden."""
     kind, text = type(error).__name__, ""
     with contextlib.suppress(Exception):  # an integer in it may have too many digits to be shown
@@ -297,6 +303,6 @@ def _error(error: BaseException, source: str, name: str) -> NotebookNode:
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == f"<{name}>" and frame.lineno:
             line = source.splitlines()[frame.lineno - 1].strip()
-            if line in map(str.strip, without_hidden_tests(source).splitlines()):
+            if line in map(str.strip, without_hidden_tests(source, hidden_marks).splitlines()):
                 lines.insert(-1, f"line {frame.lineno}: {line}")
     return error_output(kind, text, lines)

@@ -464,6 +464,11 @@ def test_the_index_tells_tasks_without_a_heading_and_of_the_same_heading_apart()
     assert ">cell-2</a></th>" in made
 
 
+def test_the_index_says_what_a_person_has_still_to_read():
+    text = text_of(feedback_job(job(to_read=["in-words"])))
+    assert "7. Apply now: in wordsto be read, of 2" in text
+
+
 def test_heads_of_tables_say_what_they_are_the_head_of(page):
     assert '<th scope="col">minutes</th>' in page
     assert len(re.findall(r"<th[ >]", page)) == page.count("<th scope=")

@@ -225,7 +225,7 @@ def test_notebooks_for_canvas(give, tmp_path, damaged):
     summary, _, tests = notebook.cells
     assert summary.source == (
         f"# Feedback\n\n````text\n{ASSIGNMENT}: 1.5 of 5 points\n\n"
-        "softmax-tests  1.5 of 3\nin-words       waits to be read of 2\n\n"
+        "softmax-tests  1.5 of 3\nin-words       to be read, of 2\n\n"
         "Comment on in-words: Say *more*: ```x```\n\nCut & pasted.\n````"
     )
     assert tests.source == "a = 1"

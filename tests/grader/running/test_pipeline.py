@@ -21,7 +21,7 @@ from grader.gradebook import reading
 from grader.judging.verdict import GRADED, Verdict
 from grader.running import journal
 from grader.running.local_workers import CannotWork
-from grader.running.pipeline import _check, autograde
+from grader.running.pipeline import Progress, _check, autograde
 from tests.grader.gradebook.rows import rows
 from tests.grader.running.classroom import (
     ASSIGNMENT,
@@ -45,6 +45,19 @@ def test_a_class_is_graded(room):
     assert room.graded("s3").stat().st_mode & 0o777 == 0o444
     lines = list(journal.read(journal.path_in(room.folder, ASSIGNMENT)))
     assert len({line.provenance["worker"] for line in lines}) == 2
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "seconds", "line"),
+    [
+        (4, 90, 8.0, "graded 4 of 90, 1 failed: ada"),  # too few to tell
+        (5, 95, 10.0, "graded 5 of 95, 1 failed, about 3 min left: ada"),
+        (60, 3660, 60.0, "graded 60 of 3660, 1 failed, about 1 h left: ada"),
+        (90, 90, 9.0, "graded 90 of 90, 1 failed: ada"),
+    ],
+)
+def test_the_time_left_is_estimated(done, total, seconds, line):
+    assert str(Progress(done, total, 1, "ada", seconds)) == line
 
 
 def test_only_changed_submissions_are_graded_again(room):

@@ -1,0 +1,57 @@
+"""Carry out a command for several assignments, and print what it found as text or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+
+from grader import course
+from grader.command_line import actions
+
+Action = Callable[[argparse.Namespace], int]
+
+
+def each(action: Action) -> Action:
+    """Return an action that carries out another one for each assignment that was named.
+
+    Its exit status is the highest one. An assignment that nobody has handed in, or that is not
+    graded, does not keep the command from the others; with ``--all`` it is left out.
+
+    Parameters
+    ----------
+    action : callable
+        Takes the options of the command for one ``assignment``. Where ``options.data`` is a list,
+        it adds what it found to that and prints nothing.
+    """
+
+    def for_each(options: argparse.Namespace) -> int:
+        names = _named(options)
+        options.data = [] if options.json else None
+        statuses: list[int] = []
+        for name in names:
+            if len(names) > 1 and not options.json:
+                actions.say(f"{chr(10) * bool(statuses)}{name}\n{'=' * len(name)}")
+            try:
+                statuses.append(action(argparse.Namespace(**vars(options) | {"assignment": name})))
+            except (actions.NothingSubmitted, actions.NothingGraded) as problem:
+                actions.say(problem, error=True)
+                statuses.append(actions.NOT_DONE)
+        if options.json and options.data:
+            actions.print_json(max(statuses), assignments=options.data)
+        return max(statuses)
+
+    return for_each
+
+
+def _named(options: argparse.Namespace) -> Sequence[str]:
+    """Return the assignments that the options name, each once."""
+    if bool(options.assignments) == options.all:
+        options.parser.error("expected names of assignments, or else --all")
+    names = list(dict.fromkeys(options.assignments))
+    if options.all:
+        has_work = actions.with_submissions if "submitted" in options else actions.with_results
+        found = has_work(options)
+        names = [name for name in course.assignments() if name in found]
+    if len(names) > 1 and getattr(options, "output", None):
+        options.parser.error("--output names one file, so it goes with one assignment")
+    return names
