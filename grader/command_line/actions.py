@@ -160,6 +160,7 @@ def _grade_run(
             graded = grading.Graded(found)
     sentences = [
         summary.not_judged(graded.results),
+        summary.above_maximum(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
     students = [result.student for result in graded.results]

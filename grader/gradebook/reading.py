@@ -46,6 +46,11 @@ class Entry:
     comments: dict[str, str] = field(default_factory=dict)  #: by cell, if it has a comment
     judged: bool = False  #: whether any score comes from a test rather than from a person
 
+    @property
+    def above_maximum(self) -> dict[str, float]:
+        """The scores that are greater than the maximum of their cell, by extra credit."""
+        return {cell: score for cell, score in self.scores.items() if score > self.points[cell]}
+
 
 def sqlite_url(folder: Path) -> str:
     """Return the SQLAlchemy URL of the gradebook in a folder."""

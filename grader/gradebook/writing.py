@@ -112,7 +112,9 @@ class GradebookWriter:
             (notebook,) = row.notebooks
             self._assignment_id, self._notebook_id = row.id, notebook.id
             self._due = row.duedate
-            self._grade_cells = [cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)]
+            self._max_scores = {
+                cell.id: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)
+            }
             self._comment_cells = [
                 cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)
             ]
@@ -303,7 +305,7 @@ class GradebookWriter:
         """Add the rows that `Gradebook.add_submission` adds, without its commit."""
         submission = SubmittedAssignment(assignment_id=self._assignment_id, student_id=student)
         notebook = SubmittedNotebook(notebook_id=self._notebook_id, assignment=submission)
-        for cell in self._grade_cells:
+        for cell in self._max_scores:
             Grade(cell_id=cell, notebook=notebook)
         for cell in self._comment_cells:
             Comment(cell_id=cell, notebook=notebook)
@@ -316,7 +318,7 @@ class GradebookWriter:
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
         for notebook in submission.notebooks:
-            for cell in {*self._grade_cells} - {grade.cell_id for grade in notebook.grades}:
+            for cell in {*self._max_scores} - {grade.cell_id for grade in notebook.grades}:
                 Grade(cell_id=cell, notebook=notebook)
             for grade in notebook.grades:
                 name = self._names.get(grade.cell_id, "")
@@ -324,6 +326,9 @@ class GradebookWriter:
                 if name in verdict.missing:
                     # This cell was not handed in, so a person's score is for an earlier submission.
                     grade.manual_score = grade.extra_credit = None
+                if grade.manual_score is not None:
+                    # The maximum may have been lowered since; formgrader has this limit too.
+                    grade.manual_score = min(grade.manual_score, self._max_scores[grade.cell_id])
                 grade.needs_manual_grade = (
                     grade.manual_score is not None or grade.auto_score is None
                 )

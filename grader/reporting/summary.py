@@ -287,6 +287,25 @@ def not_judged(results: Sequence[Result]) -> str:
     )
 
 
+def above_maximum(results: Sequence[Result]) -> str:
+    """Return a sentence on scores that are greater than the maximum of their task, or "".
+
+    Extra credit that was given for an earlier file stays when a better one is handed in.
+    """
+    found = [
+        f"{result.student} ({cell}: {score:g} of {result.entry.points[cell]:g})"
+        for result in results
+        if result.entry
+        for cell, score in result.entry.above_maximum.items()
+    ]
+    if not found:
+        return ""
+    return (
+        f"Above the maximum by extra credit: {named(found)}. If it was given for an earlier file, "
+        "take it back in formgrader."
+    )
+
+
 def left_out(reasons: Mapping[str, str]) -> str:
     """Return a line for each entry of the folder of submissions that was left out, or "".
 

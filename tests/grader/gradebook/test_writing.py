@@ -27,6 +27,8 @@ from grader.gradebook.writing import (
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
+from grader.reporting.results import Result
+from grader.reporting.summary import above_maximum
 from tests.grader.gradebook.rows import rows
 
 # nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
@@ -217,6 +219,38 @@ def test_manual_scores_and_comments_are_kept_for_review(both):
     entry = reading.entries(ours, ASSIGNMENT)["ada"]
     assert entry.comments["in-words"] == "Good."
     assert entry.to_read == ["in-words"]
+
+
+def test_points_by_hand_meet_a_lower_maximum_and_a_better_file(both):
+    """All points by hand stayed when the maximum was lowered: the sum was 21 of 20."""
+    ours, _ = both
+    write(ours, [Entered(verdict("ada")), Entered(verdict("bo"))])
+    with Gradebook(ours, "attention") as book:
+        grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+        full = grade.manual_score = grade.max_score
+        grade.needs_manual_grade = False
+        book.find_grade("softmax-tests", ASSIGNMENT, ASSIGNMENT, "bo").extra_credit = 1.0
+        book.db.commit()
+    notebook = nbformat.reads(SOURCE.decode(), as_version=4)
+    (cell,) = [
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "in-words"
+    ]
+    cell.metadata.nbgrader.points = full - 1
+    better = [Entered(verdict(student, share=1.0)) for student in ("ada", "bo")]
+    write(ours, better, source=nbformat.writes(notebook).encode())
+    entries = reading.entries(ours, ASSIGNMENT)
+    assert entries["ada"].points["in-words"] == entries["ada"].scores["in-words"] == full - 1
+    assert entries["ada"].to_read == ["in-words"]
+    assert entries["ada"].above_maximum == {}
+    # Extra credit is what a person wanted above the maximum, so it stays and is told.
+    points = entries["bo"].points["softmax-tests"]
+    assert entries["bo"].above_maximum == {"softmax-tests": points + 1}
+    assert above_maximum([Result(student, entry) for student, entry in entries.items()]) == (
+        f"Above the maximum by extra credit: bo (softmax-tests: {points + 1:g} of {points:g}). "
+        "If it was given for an earlier file, take it back in formgrader."
+    )
 
 
 def test_manual_scores_of_missing_answers_are_removed(both):
