@@ -385,6 +385,27 @@ def write_report(options: argparse.Namespace) -> int:
     return 0
 
 
+def copy_gradebook(options: argparse.Namespace) -> int:
+    """Copy the gradebook into another database and return the exit status.
+
+    Raises
+    ------
+    grader.gradebook.copying.NotCopied
+        If there is nothing in the gradebook, or something in the other one.
+    """
+    from grader.gradebook import copying
+    from grader.reporting import summary
+
+    _check_class(options)
+    counts = copying.copy_gradebook(gradebook_address(options), options.target)
+    what = [summary.counted(number, noun[:-1]) for noun, number in counts.items()]
+    say(
+        f"{', '.join(what)} copied to {copying.shown(options.target)}. The old gradebook is as it "
+        "was. To use the new one, name it in c.CourseDirectory.db_url in nbgrader_config.py."
+    )
+    return 0
+
+
 def grade_sample_class(options: argparse.Namespace) -> int:
     """Write and grade the sample class and return the exit status.
 

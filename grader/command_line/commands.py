@@ -78,6 +78,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         _add_totals,
         _add_return,
         _add_report,
+        _add_copy_gradebook,
         _add_course,
         _add_sample_class,
         _add_doctor,
@@ -170,6 +171,10 @@ def _add_class_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--student", default="*", metavar="GLOB", help="one student's id, or a pattern with * and ?"
     )
+    _add_place_options(command)
+
+
+def _add_place_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--into",
         type=Path,
@@ -283,6 +288,15 @@ def _add_report(commands: Commands) -> None:
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
     command.set_defaults(action=each(actions.write_report))
+
+
+def _add_copy_gradebook(commands: Commands) -> None:
+    command = _command(commands, "copy-gradebook", "copy the gradebook into an empty database")
+    command.add_argument(
+        "target", metavar="URL", help="such as postgresql+psycopg://USER@HOST/gradebook"
+    )
+    _add_place_options(command)
+    command.set_defaults(action=actions.copy_gradebook)
 
 
 def _add_course(commands: Commands) -> None:

@@ -4,4 +4,5 @@ Other rooms use:
 
 - `reading`: learners, entries and deadlines, in few queries.
 - `writing`: enter verdicts and late penalties, as nbgrader would.
+- `copying`: copy all of it into another database.
 """

@@ -317,6 +317,9 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/dask scheduler": CLUSTER,
     ".venv/bin/dask worker tcp://HOST:8786 --nworkers 4 --nthreads 1": CLUSTER,
     ".venv/bin/python -m grader grade dot-products --scheduler tcp://HOST:8786": CLUSTER,
+    ".venv/bin/python -m grader copy-gradebook postgresql+psycopg://USER@HOST/gradebook": Tested(
+        "tests/grader/gradebook/test_postgresql.py::test_a_gradebook_is_copied_and_grading_goes_on"
+    ),
     ".venv/bin/python -m grader course ../c101 ps1 --placement": Run(
         first=write_quickstart, says="inside the sandbox(?s:.*)sum_of_squares_uses_squares"
     ),
