@@ -47,6 +47,11 @@ class Entry:
     judged: bool = False  #: whether any score comes from a test rather than from a person
 
     @property
+    def handed_in(self) -> bool:
+        """Whether there is a score. Without one, the entry was added to give extra time."""
+        return self.judged or bool(self.scores)
+
+    @property
     def above_maximum(self) -> dict[str, float]:
         """The scores that are greater than the maximum of their cell, by extra credit."""
         return {cell: score for cell, score in self.scores.items() if score > self.points[cell]}

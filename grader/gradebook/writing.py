@@ -133,11 +133,19 @@ class GradebookWriter:
         self._gradebook.close()
 
     def students(self) -> set[str]:
-        """Return the students whose submission to the assignment is in the gradebook."""
+        """Return the students who have a score in the assignment, from a test or a person.
+
+        Without one, the gradebook has no more than extra time for a submission.
+        """
         rows = self._db.scalars(
-            select(SubmittedAssignment.student_id).where(
-                SubmittedAssignment.assignment_id == self._assignment_id
+            select(SubmittedAssignment.student_id)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .where(
+                SubmittedAssignment.assignment_id == self._assignment_id,
+                or_(Grade.auto_score.is_not(None), Grade.manual_score.is_not(None)),
             )
+            .distinct()
         )
         found = set(rows)
         self._db.rollback()
@@ -304,17 +312,23 @@ class GradebookWriter:
     def _add_submission(self, student: str) -> SubmittedAssignment:
         """Add the rows that `Gradebook.add_submission` adds, without its commit."""
         submission = SubmittedAssignment(assignment_id=self._assignment_id, student_id=student)
+        self._db.add(submission)
+        self._add_notebook(submission)
+        return submission
+
+    def _add_notebook(self, submission: SubmittedAssignment) -> None:
         notebook = SubmittedNotebook(notebook_id=self._notebook_id, assignment=submission)
         for cell in self._max_scores:
             Grade(cell_id=cell, notebook=notebook)
         for cell in self._comment_cells:
             Comment(cell_id=cell, notebook=notebook)
-        self._db.add(submission)
-        return submission
+        self._db.add(notebook)
 
     def _enter_one(self, submission: SubmittedAssignment, entered: Entered) -> None:
         """Set what nbgrader's `SaveAutoGrades` sets, and keep a person's scores and comments."""
         verdict = entered.verdict
+        if not submission.notebooks:  # it was added for extra time, before the cells were known
+            self._add_notebook(submission)
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
         for notebook in submission.notebooks:
