@@ -33,6 +33,11 @@ c.NbGraderAPI.timezone = "UTC"
 # your own class in c.AssignLatePenalties.plugin_class; the guide for instructors has an example.
 c.LateSubmissionPlugin.penalty_method = "none"
 
+# How `python -m grader totals` counts; the guide for instructors has an example.
+# c.Totals.weights = {"dot-products": 2, "quiz": 1}
+# c.Totals.drop_lowest = 1
+# c.Totals.excused = {"quiz": ["ada"]}
+
 # A secret that learners' numbers depend on beside their ids. With one, `make release` makes an
 # archive without answers; the guide for instructors says what that means. Set it before the term:
 # a change gives all learners other numbers.

@@ -11,7 +11,7 @@ import os
 import sysconfig
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -173,12 +173,23 @@ def options(kind: type[OfKind], config: Config | None = None) -> OfKind:
     known = list(kind.class_traits(config=True))
     for name in config.get(kind.__name__, {}):
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
+            close = closest(name, known)
             raise ConfigurationFailed(
                 f"{CONFIGURATION.name} sets c.{kind.__name__}.{name}, which is no option"
-                + (f". Did you mean {close[0]}?" if close else f"; they are {', '.join(known)}.")
+                + (f". Did you mean {close}?" if close else f"; they are {', '.join(known)}.")
             )
     return kind(config=config)
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like this one, or "".
+
+    Examples
+    --------
+    >>> closest("maskin", ["masking", "quiz"]), closest("maskin", ["quiz"])
+    ('masking', '')
+    """
+    return next(iter(difflib.get_close_matches(name, list(known), n=1)), "")
 
 
 def submitted_folder() -> Path:

@@ -16,6 +16,7 @@ import pytest
 from filelock import FileLock
 
 from tests import side_by_side
+from tests.grader.gradebook.server import postgresql_server
 from tools.chromium import FLAGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -150,3 +151,10 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         for title, text in report.sections
     ]
     return report
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of an empty database of PostgreSQL, on a server for these tests alone."""
+    with postgresql_server() as address:
+        yield address

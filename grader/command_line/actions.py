@@ -194,6 +194,7 @@ def _grade_run(
             graded = grading.Graded(found)
     sentences = [
         summary.not_judged(graded.results),
+        summary.above_maximum(graded.results),
         _deadline(run.db_url, run.assignment, graded.results),
     ]
     students = [result.student for result in graded.results]
@@ -272,6 +273,38 @@ def write_grades(options: argparse.Namespace) -> int:
     )
     text = "\n".join(filter(None, [summary.exported(found, lines, path), summary.formulas(found)]))
     _tell(options, text, {"file": str(path), "lines": lines, "messages": text.splitlines()[1:]})
+    return 0
+
+
+def write_totals(options: argparse.Namespace) -> int:
+    """Write the students' totals over the term as CSV and return the exit status.
+
+    Raises
+    ------
+    NothingGraded
+        If no assignment that counts has been graded, or no student is as asked for.
+    grader.course.ConfigurationFailed
+        If an option of ``c.Totals`` names something that does not exist.
+    """
+    from dataclasses import replace
+
+    from grader.reporting import export, summary
+    from grader.reporting.totals import sheets
+    from grader.reporting.totals.term import Totals, term
+
+    _check_class(options)
+    totals = term(gradebook_address(options), options.into.resolve(), course.options(Totals))
+    asked = [one for one in totals.students if course.matches_student(one.student, options.student)]
+    if not totals.max_scores or not asked:
+        whose = "" if options.student == "*" else f" of {options.student!r}"
+        raise NothingGraded(
+            f"expected assignments{whose} that are graded and count, found none in {options.into}."
+        )
+    totals = replace(totals, students=asked)
+    path = _output(options, export.path_of(options.into, "total", options.format))
+    sheet = sheets.FORMATS[options.format](totals, options.column)
+    export.write_sheet(sheet, path, options.format)
+    say("\n".join(filter(None, [summary.totals(totals, path), summary.formulas(asked)])))
     return 0
 
 
@@ -383,6 +416,27 @@ def write_report(options: argparse.Namespace) -> int:
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     report.write_report(options.assignment, found, path, deadline)
     _tell(options, str(path), {"file": str(path)})
+    return 0
+
+
+def copy_gradebook(options: argparse.Namespace) -> int:
+    """Copy the gradebook into another database and return the exit status.
+
+    Raises
+    ------
+    grader.gradebook.copying.NotCopied
+        If there is nothing in the gradebook, or something in the other one.
+    """
+    from grader.gradebook import copying
+    from grader.reporting import summary
+
+    _check_class(options)
+    counts = copying.copy_gradebook(gradebook_address(options), options.target)
+    what = [summary.counted(number, noun[:-1]) for noun, number in counts.items()]
+    say(
+        f"{', '.join(what)} copied to {copying.shown(options.target)}. The old gradebook is as it "
+        "was. To use the new one, name it in c.CourseDirectory.db_url in nbgrader_config.py."
+    )
     return 0
 
 

@@ -76,8 +76,10 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         _add_autograde,
         _add_feedback,
         _add_export,
+        _add_totals,
         _add_return,
         _add_report,
+        _add_copy_gradebook,
         _add_course,
         _add_sample_class,
         _add_doctor,
@@ -244,6 +246,29 @@ def _add_export(commands: Commands) -> None:
     command.set_defaults(action=each(actions.write_grades))
 
 
+def _add_totals(commands: Commands) -> None:
+    from grader.reporting.totals import sheets
+
+    command = _command(commands, "totals", "write each student's total over the term as CSV")
+    _add_class_options(command)
+    command.add_argument(
+        "--format", choices=sorted(sheets.FORMATS), default="csv", help="default: %(default)s"
+    )
+    command.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="default: grades-total.csv or grades-total-FORMAT.csv in --into",
+    )
+    command.add_argument(
+        "--column",
+        metavar="NAME",
+        default="Term total",
+        help="for platforms, the heading of the column with the totals (default: %(default)s)",
+    )
+    command.set_defaults(action=actions.write_totals)
+
+
 def _add_return(commands: Commands) -> None:
     command = _command(commands, "return", "write a file that returns feedback to the students")
     _add_assignment(command)
@@ -272,6 +297,15 @@ def _add_report(commands: Commands) -> None:
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
     command.set_defaults(action=each(actions.write_report))
+
+
+def _add_copy_gradebook(commands: Commands) -> None:
+    command = _command(commands, "copy-gradebook", "copy the gradebook into an empty database")
+    command.add_argument(
+        "target", metavar="URL", help="such as postgresql+psycopg://USER@HOST/gradebook"
+    )
+    _add_gradebook(command)
+    command.set_defaults(action=actions.copy_gradebook)
 
 
 def _add_course(commands: Commands) -> None:

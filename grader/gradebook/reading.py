@@ -15,12 +15,13 @@ from nbgrader.api import (
     Grade,
     Gradebook,
     GradeCell,
+    Notebook,
     SolutionCell,
     Student,
     SubmittedAssignment,
     SubmittedNotebook,
 )
-from sqlalchemy import and_, make_url, select
+from sqlalchemy import and_, func, make_url, select
 from sqlalchemy.orm import Session
 
 from grader.course import put_alembic_on_path
@@ -44,6 +45,16 @@ class Entry:
     seconds_late: float = 0.0  #: after the deadline, extended if the student has an extension
     comments: dict[str, str] = field(default_factory=dict)  #: by cell, if it has a comment
     judged: bool = False  #: whether any score comes from a test rather than from a person
+
+    @property
+    def handed_in(self) -> bool:
+        """Whether there is a score. Without one, the entry was added to give extra time."""
+        return self.judged or bool(self.scores)
+
+    @property
+    def above_maximum(self) -> dict[str, float]:
+        """The scores that are greater than the maximum of their cell, by extra credit."""
+        return {cell: score for cell, score in self.scores.items() if score > self.points[cell]}
 
 
 def sqlite_url(folder: Path) -> str:
@@ -111,6 +122,18 @@ def due(db_url: str, assignment: str) -> datetime | None:
     """Return the assignment's deadline in UTC, or None if it has none."""
     with open_gradebook(db_url) as gradebook:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
+
+
+def max_scores(db_url: str) -> dict[str, float]:
+    """Return the maximum score of each assignment that has been graded, sorted by name."""
+    query = (
+        select(Assignment.name, func.sum(GradeCell.max_score))
+        .join(Notebook, Notebook.assignment_id == Assignment.id)
+        .join(GradeCell, GradeCell.notebook_id == Notebook.id)
+        .group_by(Assignment.name)
+    )
+    with open_gradebook(db_url) as gradebook:
+        return {name: float(points) for name, points in sorted(gradebook.db.execute(query))}
 
 
 def due_for(db_url: str, assignment: str, student: str) -> datetime | None:

@@ -112,7 +112,9 @@ class GradebookWriter:
             (notebook,) = row.notebooks
             self._assignment_id, self._notebook_id = row.id, notebook.id
             self._due = row.duedate
-            self._grade_cells = [cell.id for cell in (*notebook.grade_cells, *notebook.task_cells)]
+            self._max_scores = {
+                cell.id: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)
+            }
             self._comment_cells = [
                 cell.id for cell in (*notebook.solution_cells, *notebook.task_cells)
             ]
@@ -131,11 +133,19 @@ class GradebookWriter:
         self._gradebook.close()
 
     def students(self) -> set[str]:
-        """Return the students whose submission to the assignment is in the gradebook."""
+        """Return the students who have a score in the assignment, from a test or a person.
+
+        Without one, the gradebook has no more than extra time for a submission.
+        """
         rows = self._db.scalars(
-            select(SubmittedAssignment.student_id).where(
-                SubmittedAssignment.assignment_id == self._assignment_id
+            select(SubmittedAssignment.student_id)
+            .join(SubmittedNotebook, SubmittedNotebook.assignment_id == SubmittedAssignment.id)
+            .join(Grade, Grade.notebook_id == SubmittedNotebook.id)
+            .where(
+                SubmittedAssignment.assignment_id == self._assignment_id,
+                or_(Grade.auto_score.is_not(None), Grade.manual_score.is_not(None)),
             )
+            .distinct()
         )
         found = set(rows)
         self._db.rollback()
@@ -302,21 +312,27 @@ class GradebookWriter:
     def _add_submission(self, student: str) -> SubmittedAssignment:
         """Add the rows that `Gradebook.add_submission` adds, without its commit."""
         submission = SubmittedAssignment(assignment_id=self._assignment_id, student_id=student)
+        self._db.add(submission)
+        self._add_notebook(submission)
+        return submission
+
+    def _add_notebook(self, submission: SubmittedAssignment) -> None:
         notebook = SubmittedNotebook(notebook_id=self._notebook_id, assignment=submission)
-        for cell in self._grade_cells:
+        for cell in self._max_scores:
             Grade(cell_id=cell, notebook=notebook)
         for cell in self._comment_cells:
             Comment(cell_id=cell, notebook=notebook)
-        self._db.add(submission)
-        return submission
+        self._db.add(notebook)
 
     def _enter_one(self, submission: SubmittedAssignment, entered: Entered) -> None:
         """Set what nbgrader's `SaveAutoGrades` sets, and keep a person's scores and comments."""
         verdict = entered.verdict
+        if not submission.notebooks:  # it was added for extra time, before the cells were known
+            self._add_notebook(submission)
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
         for notebook in submission.notebooks:
-            for cell in {*self._grade_cells} - {grade.cell_id for grade in notebook.grades}:
+            for cell in {*self._max_scores} - {grade.cell_id for grade in notebook.grades}:
                 Grade(cell_id=cell, notebook=notebook)
             for grade in notebook.grades:
                 name = self._names.get(grade.cell_id, "")
@@ -324,6 +340,9 @@ class GradebookWriter:
                 if name in verdict.missing:
                     # This cell was not handed in, so a person's score is for an earlier submission.
                     grade.manual_score = grade.extra_credit = None
+                if grade.manual_score is not None:
+                    # The maximum may have been lowered since; formgrader has this limit too.
+                    grade.manual_score = min(grade.manual_score, self._max_scores[grade.cell_id])
                 grade.needs_manual_grade = (
                     grade.manual_score is not None or grade.auto_score is None
                 )

@@ -14,11 +14,12 @@ import io
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from grader.files import write_atomically
 
 if TYPE_CHECKING:
+    from grader.gradebook.reading import Learner
     from grader.reporting.results import Result
 
 #: A spreadsheet reads a cell that begins with one of these characters as a formula.
@@ -65,7 +66,19 @@ def neutral(text: str) -> str:
     return f"'{text}" if text.startswith(FORMULA_STARTS) else text
 
 
-def read_as_formulas(results: Sequence[Result]) -> list[str]:
+class HasIds(Protocol):
+    """A student, as a file of grades names one."""
+
+    @property
+    def student(self) -> str:
+        """The id of the class list."""
+
+    @property
+    def learner(self) -> Learner:
+        """What the class list says, with the id of the platform."""
+
+
+def read_as_formulas(results: Sequence[HasIds]) -> list[str]:
     """Return the ids in a file of grades that a spreadsheet would read as formulas."""
     ids = (text for result in results for text in (result.student, result.learner.lms_user_id))
     return [text for text in ids if neutral(text) != text]
@@ -91,15 +104,22 @@ def write_csv(
     column : str
         The heading of the column with the score, in formats for learning platforms.
     file_format : str
-        A key of `FORMATS`. The file of "csv" begins with a byte-order mark, without which Excel
-        reads letters such as é wrongly. Those for platforms do not: a platform needs none.
+        A key of `FORMATS`.
 
     Returns
     -------
     int
         The number of students in the file.
     """
-    sheet = FORMATS[file_format](results, cells, column)
+    return write_sheet(FORMATS[file_format](results, cells, column), path, file_format)
+
+
+def write_sheet(sheet: Sheet, path: Path, file_format: str) -> int:
+    """Write the rows of a file, and return the number of students in it.
+
+    The file of "csv" begins with a byte-order mark, without which Excel reads letters such as é
+    wrongly. Those for platforms do not: a platform needs none.
+    """
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC).writerows((*sheet.head, *sheet.students))
     write_atomically(path, (BYTE_ORDER_MARK if file_format == "csv" else "") + text.getvalue())
@@ -117,10 +137,10 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
     for result in results:
         entry = result.entry
         first, last = result.learner.first_name, result.learner.last_name
-        totals = [_number(x) for x in (result.score, result.points)]
-        penalty = _number(entry.late_penalty if entry else None)
+        totals = [number(x) for x in (result.score, result.points)]
+        penalty = number(entry.late_penalty if entry else None)
         texts = [result.status, " ".join(result.mistakes), " ".join(result.remarks)]
-        scores = [_number(entry.scores.get(cell)) if entry else "" for cell in cells]
+        scores = [number(entry.scores.get(cell)) if entry else "" for cell in cells]
         names = [neutral(last), neutral(first)]
         rows.append([result.student, *names, *totals, penalty, *map(neutral, texts), *scores])
     return Sheet([[*columns, *facts, *cells]], rows)
@@ -133,16 +153,23 @@ def _canvas(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
     import changes nothing for that student.
     """
     max_score = max((result.points for result in results if result.points is not None), default=0.0)
-    head: list[Row] = [
+    rows = [canvas_row(result.student, result.learner, result.score) for result in results]
+    return Sheet(canvas_head(column, max_score), rows)
+
+
+def canvas_head(column: str, max_score: float) -> list[Row]:
+    """Return the two rows that Canvas expects before those of the students."""
+    return [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column],
         ["    Points Possible", "", "", "", "", float(max_score)],
     ]
-    rows: list[Row] = []
-    for result in results:
-        first, last, number, _ = result.learner
-        name = ", ".join(part for part in (last, first) if part) or result.student
-        rows.append([neutral(name), number, "", result.student, "", _number(result.score)])
-    return Sheet(head, rows)
+
+
+def canvas_row(student: str, learner: Learner, score: float | None) -> Row:
+    """Return a student's row for Canvas."""
+    first, last, lms_user_id, _ = learner
+    name = ", ".join(part for part in (last, first) if part) or student
+    return [neutral(name), lms_user_id, "", student, "", number(score)]
 
 
 def _moodle(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
@@ -150,19 +177,23 @@ def _moodle(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
 
     Students without a grade are left out, since Moodle removes a grade if the cell is empty.
     """
-    head: list[Row] = [["username", "lastname", "firstname", column, f"{column} feedback"]]
-    rows: list[Row] = [
-        [
-            result.student,
-            neutral(result.learner.last_name),
-            neutral(result.learner.first_name),
-            _number(result.score),
-            neutral(" ".join(result.remarks)),
-        ]
+    rows = [
+        moodle_row(result.student, result.learner, result.score, " ".join(result.remarks))
         for result in results
         if result.entry is not None
     ]
-    return Sheet(head, rows)
+    return Sheet(moodle_head(column), rows)
+
+
+def moodle_head(column: str) -> list[Row]:
+    """Return the row with the headings for Moodle."""
+    return [["username", "lastname", "firstname", column, f"{column} feedback"]]
+
+
+def moodle_row(student: str, learner: Learner, score: float | None, feedback: str) -> Row:
+    """Return a student's row for Moodle."""
+    names = [neutral(learner.last_name), neutral(learner.first_name)]
+    return [student, *names, number(score), neutral(feedback)]
 
 
 #: The formats of the file, by name.
@@ -173,6 +204,6 @@ FORMATS: dict[str, Callable[[Sequence[Result], Sequence[str], str], Sheet]] = {
 }
 
 
-def _number(value: float | None) -> float | str:
+def number(value: float | None) -> float | str:
     """Return a number without the rounding errors of sums, or "" for None."""
     return "" if value is None else float(f"{value:.10g}")

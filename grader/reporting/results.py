@@ -101,7 +101,8 @@ def results(
     }
     known = reading.learners(db_url)
     found = []
-    for student in sorted(lines.keys() | entries.keys() if students is None else students):
+    handed_in = {student for student, entry in entries.items() if entry.handed_in}
+    for student in sorted(lines.keys() | handed_in if students is None else students):
         entry, line = entries.get(student), lines.get(student)
         result = Result(student, entry, learner=known.get(student, NOT_LISTED))
         # A failure leaves only a person's scores in the gradebook. So if there is a score from a

@@ -8,14 +8,17 @@ import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader import times
 from grader.gradebook.reading import Learner
 from grader.gradebook.roster import Imported, Roster
 from grader.printable import printable
-from grader.reporting.export import read_as_formulas
+from grader.reporting.export import HasIds, read_as_formulas
 from grader.reporting.results import Result
+
+if TYPE_CHECKING:
+    from grader.reporting.totals.term import Term
 
 #: Characters of a status in the table. A longer one is printed in full below the table.
 MAX_STATUS_WIDTH = 60
@@ -150,6 +153,23 @@ def exported(results: Sequence[Result], lines: int, file: object) -> str:
     return "\n".join(filter(None, [*texts, _not_final(results, "export")]))
 
 
+def totals(term: Term, file: object) -> str:
+    """Return what a file of totals contains, and what to know before using it."""
+    waiting = [one.student for one in term.students if one.to_read]
+    uncounted = [one.student for one in term.students if one.total is None]
+    number = counted(len(term.max_scores), "assignment")
+    texts = [f"Totals of {counted(len(term.students), 'student')} over {number} in {file}."]
+    for what, names in (
+        ("Not counted, because they have no weight", term.not_counted),
+        ("Not counted, because they are not graded yet", term.not_graded),
+        ("Without a total, because no assignment counts for them", uncounted),
+        ("Not final, because answers wait to be read", waiting),
+    ):
+        if names:
+            texts.append(f"{what}: {len(names)} ({named(names)}).")
+    return "\n".join(texts)
+
+
 def returned(
     results: Sequence[Result], number: int, place: object, told: Mapping[str, Sequence[str]]
 ) -> str:
@@ -187,7 +207,7 @@ def _not_final(results: Sequence[Result], command: str) -> str:
     )
 
 
-def formulas(results: Sequence[Result]) -> str:
+def formulas(results: Sequence[HasIds]) -> str:
     """Return a sentence on the ids that a spreadsheet would read as formulas, or ""."""
     ids = read_as_formulas(results)
     if not ids:
@@ -291,6 +311,25 @@ def not_judged(results: Sequence[Result]) -> str:
     return (
         f"{len(students)} could not be judged again and {_have(len(students))} the grade of an "
         f"earlier file: {named(students)}. Give the command again."
+    )
+
+
+def above_maximum(results: Sequence[Result]) -> str:
+    """Return a sentence on scores that are greater than the maximum of their task, or "".
+
+    Extra credit that was given for an earlier file stays when a better one is handed in.
+    """
+    found = [
+        f"{result.student} ({cell}: {score:g} of {result.entry.points[cell]:g})"
+        for result in results
+        if result.entry
+        for cell, score in result.entry.above_maximum.items()
+    ]
+    if not found:
+        return ""
+    return (
+        f"Above the maximum by extra credit: {named(found)}. If it was given for an earlier file, "
+        "take it back in formgrader."
     )
 
 

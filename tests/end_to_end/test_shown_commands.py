@@ -292,6 +292,12 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader export dot-products --format moodle": Run(
         writes=("grades-dot-products-moodle.csv",)
     ),
+    ".venv/bin/python -m grader totals": Run(
+        writes=("grades-total.csv",), says="Totals of 4 students over 1 assignment in "
+    ),
+    ".venv/bin/python -m grader totals --format moodle": Run(
+        writes=("grades-total-moodle.csv",), says="Not final, because answers wait to be read"
+    ),
     ".venv/bin/python -m grader return dot-products --format moodle": Tested(
         "tests/grader/reporting/test_returning.py::test_pages_for_moodle"
     ),
@@ -316,6 +322,9 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/dask scheduler": CLUSTER,
     ".venv/bin/dask worker tcp://HOST:8786 --nworkers 4 --nthreads 1": CLUSTER,
     ".venv/bin/python -m grader grade dot-products --scheduler tcp://HOST:8786": CLUSTER,
+    ".venv/bin/python -m grader copy-gradebook postgresql+psycopg://USER@HOST/gradebook": Tested(
+        "tests/grader/gradebook/test_postgresql.py::test_a_gradebook_is_copied_and_grading_goes_on"
+    ),
     ".venv/bin/python -m grader course ../c101 ps1 --placement": Run(
         first=write_quickstart, says="inside the sandbox(?s:.*)sum_of_squares_uses_squares"
     ),

@@ -56,6 +56,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "WritesTests",
             "NoSource",
             "NoCourse",
+            "NotCopied",
         ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay", "ModelAnswersFail"),
     }

@@ -53,7 +53,9 @@ def rows(db_url: str) -> dict[str, list[str]]:
 
 
 def _plain(row: object) -> tuple:
-    """Return a row with Booleans as numbers and times as text, as stored by SQLite."""
+    """Return a row with Booleans as numbers, times and spans as text, as stored by SQLite."""
+    epoch = datetime.datetime(1970, 1, 1)
+    row = [epoch + value if isinstance(value, datetime.timedelta) else value for value in row]
     return tuple(
         int(value)
         if isinstance(value, bool)

@@ -3,94 +3,31 @@
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
-import socket
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nbgrader.api import Gradebook
 from sqlalchemy import create_engine, text
 
 from grader.gradebook import reading
+from grader.gradebook.copying import copy_gradebook
 from grader.reporting.results import results
 from grader.running.pipeline import Run, autograde, local_workers
 from tests.grader.gradebook.rows import rows
+from tests.grader.gradebook.server import new_database, with_tables
 from tests.grader.running.classroom import Class
 
 ASSIGNMENT = "dot-products"
 JUDGE = "tests.grader.running.fake_judge:judge_job"
-#: PostgreSQL refuses to run as root. Debian's package creates this user for it.
-USER = "postgres"
-
-
-def needed(found: object, reason: str) -> None:
-    """Skip the test if `found` is false; with CI=true, fail it."""
-    if not found:
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason)
-        pytest.skip(reason)
-
-
-def programs() -> Path | None:
-    """Return the folder of the newest installed PostgreSQL's programs."""
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    on_path = shutil.which("initdb")
-    return folders[-1].parent if folders else Path(on_path).resolve().parent if on_path else None
-
-
-def as_user(*command: object, folder: Path) -> None:
-    """Run a command as a user other than root."""
-    line = [str(part) for part in command]
-    if os.geteuid() == 0:
-        user = pwd.getpwnam(USER)
-        who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-    else:
-        who = {}
-    done = subprocess.run(
-        line,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        **who,
-    )
-    assert done.returncode == 0, done.stdout
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
+def server(postgresql):
     """The address of an empty database on a port of this machine."""
-    pytest.importorskip("psycopg", reason="psycopg is not installed (pip install '.[postgresql]').")
-    found = programs()
-    needed(found, "There is no PostgreSQL here (Debian: apt-get install postgresql).")
-    if os.geteuid() == 0:
-        needed(USER in {entry.pw_name for entry in pwd.getpwall()}, f"There is no user {USER}.")
-    # Other users may not enter pytest's temporary folder.
-    folder = Path(subprocess.check_output(["mktemp", "--directory"], text=True).strip())
-    try:
-        if os.geteuid() == 0:
-            shutil.chown(folder, USER, USER)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        data = folder / "data"
-        as_user(
-            found / "initdb", "-D", data, "-U", "teacher", "-A", "trust", "-E", "UTF8",
-            "--no-locale", "--no-sync", folder=folder,
-        )  # fmt: skip
-        options = f"-c listen_addresses=127.0.0.1 -p {port} -k {folder} -c fsync=off"
-        control = (found / "pg_ctl", "-D", data, "-w", "-t", "60")
-        as_user(*control, "-l", folder / "log", "-o", options, "start", folder=folder)
-        try:
-            yield f"postgresql+psycopg://teacher@127.0.0.1:{port}/postgres"
-        finally:
-            as_user(*control, "-m", "immediate", "stop", folder=folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return postgresql
 
 
 def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path):
@@ -128,9 +65,7 @@ def test_a_class_has_the_same_rows_in_postgresql_and_in_sqlite(server, tmp_path)
 def test_a_row_that_cannot_be_entered_stops_only_itself(server, tmp_path, monkeypatch):
     """An id that is too long, one that is no text, and a submission that is locked elsewhere."""
     monkeypatch.setattr("grader.gradebook.writing.PATIENCE", 50)
-    with create_engine(server, isolation_level="AUTOCOMMIT").connect() as connection:
-        connection.execute(text("create database slips"))
-    server = server.replace("/postgres", "/slips")
+    server = new_database(server, "slips")
     room = Class(tmp_path / "class", None)
     room.run = replace(room.run, db_url=server, student="t*")
     long, latin = "t" * 129, os.fsdecode(b"t\xe9")
@@ -161,6 +96,29 @@ def test_a_row_that_cannot_be_entered_stops_only_itself(server, tmp_path, monkey
     assert "canceling statement due to lock timeout" in found["t1"].not_judged
     assert room.grade(0) == sorted([latin, "t1", long])
     assert room.results()["t1"].score == 18
+
+
+def test_a_gradebook_is_copied_and_grading_goes_on(server, tmp_path):
+    """From SQLite to PostgreSQL and back all rows stay, and nothing is judged again."""
+    room = Class(tmp_path / "class", None)
+    with_tables(room.run.db_url)
+    names = {"ada": ("Ada", "Lovelace"), "Zoë": ("Zoë", "Ü"), "bo": ("Bo", "")}
+    for student, share in {"ada": "0.5", "Zoë": "1.0", "bo": "no"}.items():
+        room.hand_in(student, share)
+    assert room.grade(0, names=names) == ["Zoë", "ada", "bo"]
+    with Gradebook(room.run.db_url) as gradebook:
+        gradebook.grant_extension(ASSIGNMENT, "ada", days=2, minutes=5)
+    new = with_tables(new_database(server, "copied"))
+    counts = {"students": 3, "assignments": 1, "submissions": 2}
+    assert copy_gradebook(room.run.db_url, new) == counts
+    assert rows(new) == rows(room.run.db_url)
+    back = with_tables(f"sqlite:///{room.folder}/back.db")
+    assert copy_gradebook(new, back) == counts
+    assert rows(back) == rows(new)
+    before = room.scores()
+    room.run = replace(room.run, db_url=new)
+    assert room.grade(0) == ["bo"]  # what failed is tried in each run
+    assert room.scores() == before == {"Zoë": 18, "ada": 9, "bo": None}
 
 
 def test_stock_nbgrader_commands_use_it_too(server, tmp_path):

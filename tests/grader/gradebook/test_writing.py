@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import os
+import re
 import shutil
 import sqlite3
 
@@ -27,7 +28,11 @@ from grader.gradebook.writing import (
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.releasing.release import generate
+from grader.reporting.results import Result, results
+from grader.reporting.summary import above_maximum
+from grader.reporting.totals.term import Totals, term
 from tests.grader.gradebook.rows import rows
+from tests.grader.gradebook.server import with_tables
 
 # nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
@@ -168,6 +173,32 @@ def test_penalties_follow_the_deadline_extensions_and_the_rule(both):
     assert reading.due(ours, ASSIGNMENT) is None
 
 
+@pytest.mark.parametrize("cells_are_known", [True, False])
+def test_extra_time_may_be_given_before_anything_is_handed_in(
+    both, root, tmp_path, cells_are_known
+):
+    """As the guide says; an assignment has a deadline, but no cells, before the first grading."""
+    url = both[0] if cells_are_known else with_tables(f"sqlite:///{tmp_path}/without-cells.db")
+    with Gradebook(url, "attention") as book:
+        book.update_or_create_student("ada")
+        book.update_or_create_assignment(ASSIGNMENT, duedate=DUE)
+    guide = (root / "book/instructor-guide.md").read_text("utf-8")
+    (recipe,) = re.findall(r"^```python\n(from nbgrader[^`]*grant_extension[^`]*)```", guide, re.M)
+    exec(recipe.replace("sqlite:///gradebook.db", url), {})
+    assert results(url, tmp_path, ASSIGNMENT) == []
+    assert [one.missing for one in term(url, tmp_path, Totals()).students] == [
+        (ASSIGNMENT,) * cells_are_known
+    ]
+    with GradebookWriter(url, ASSIGNMENT, SOURCE, config(late=True)) as writer:
+        assert writer.students() == set()
+        writer.enter([Entered(verdict("ada", share=1.0), DUE + datetime.timedelta(hours=51))])
+        assert writer.students() == {"ada"}
+    entry = reading.entries(url, ASSIGNMENT)["ada"]
+    assert (entry.seconds_late, entry.late_penalty) == (3 * 3600, 3)
+    (result,) = results(url, tmp_path, ASSIGNMENT)
+    assert result.score == sum(read_source(SOURCE).points.values()) - entry.points["in-words"] - 3
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
@@ -217,6 +248,38 @@ def test_manual_scores_and_comments_are_kept_for_review(both):
     entry = reading.entries(ours, ASSIGNMENT)["ada"]
     assert entry.comments["in-words"] == "Good."
     assert entry.to_read == ["in-words"]
+
+
+def test_points_by_hand_meet_a_lower_maximum_and_a_better_file(both):
+    """All points by hand stayed when the maximum was lowered: the sum was 21 of 20."""
+    ours, _ = both
+    write(ours, [Entered(verdict("ada")), Entered(verdict("bo"))])
+    with Gradebook(ours, "attention") as book:
+        grade = book.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "ada")
+        full = grade.manual_score = grade.max_score
+        grade.needs_manual_grade = False
+        book.find_grade("softmax-tests", ASSIGNMENT, ASSIGNMENT, "bo").extra_credit = 1.0
+        book.db.commit()
+    notebook = nbformat.reads(SOURCE.decode(), as_version=4)
+    (cell,) = [
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "in-words"
+    ]
+    cell.metadata.nbgrader.points = full - 1
+    better = [Entered(verdict(student, share=1.0)) for student in ("ada", "bo")]
+    write(ours, better, source=nbformat.writes(notebook).encode())
+    entries = reading.entries(ours, ASSIGNMENT)
+    assert entries["ada"].points["in-words"] == entries["ada"].scores["in-words"] == full - 1
+    assert entries["ada"].to_read == ["in-words"]
+    assert entries["ada"].above_maximum == {}
+    # Extra credit is what a person wanted above the maximum, so it stays and is told.
+    points = entries["bo"].points["softmax-tests"]
+    assert entries["bo"].above_maximum == {"softmax-tests": points + 1}
+    assert above_maximum([Result(student, entry) for student, entry in entries.items()]) == (
+        f"Above the maximum by extra credit: bo (softmax-tests: {points + 1:g} of {points:g}). "
+        "If it was given for an earlier file, take it back in formgrader."
+    )
 
 
 def test_manual_scores_of_missing_answers_are_removed(both):
@@ -320,7 +383,7 @@ def test_names_and_students_with_submissions(both):
         writer.enter_names({"ada": ("Ada", "Lovelace"), "zoe": ("Zoë", "")})
         writer.enter(CLASS[:2])
         assert writer.students() == {"ada", "bo"}
-    assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "")
+    assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "", "")
 
 
 def test_changed_tests_are_entered_and_new_cells_rejected(both):
