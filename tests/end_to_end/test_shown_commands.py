@@ -269,6 +269,7 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ),
     ".venv/bin/python -m grader release dot-products --force": Run(says="up to date"),
     ".venv/bin/nbgrader release_assignment dot-products": EXCHANGE,
+    "nbgrader release_assignment": EXCHANGE,
     "nbgrader fetch_assignment dot-products --course attention": EXCHANGE,
     "nbgrader submit dot-products --course attention": EXCHANGE,
     "pip install '.[exercises]'": INSTALL,

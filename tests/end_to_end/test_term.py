@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import logging
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
@@ -26,13 +25,13 @@ from grader.command_line import commands
 from grader.gradebook.copying import copy_gradebook
 from grader.gradebook.reading import sqlite_url
 from grader.releasing.answer_files import fill, read_answers
-from grader.running.local_workers import JUDGE_JOB, Done, do_job
+from grader.running.local_workers import JUDGE_JOB
 from grader.running.pipeline import Run, autograde
 from grader.sandbox.warm_sandboxes import close_sandbox
 from tests.grader.gradebook.rows import rows
 from tests.grader.gradebook.server import new_database, programs, with_tables
 from tests.grader.nbgrader_hooks.archives import zipped
-from tests.grader.running.classroom import JUDGE
+from tests.grader.running.classroom import JUDGE, InThisProcess
 
 PLATFORMS = {
     "dot-products": "moodle",
@@ -89,19 +88,9 @@ def notebooks(root) -> dict[str, bytes]:
     return found
 
 
-class ByContent:
-    """Workers in this process: notebooks meet the judge, and texts the fake one."""
-
-    def __enter__(self) -> ByContent:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
-        for student, job in jobs:
-            judge = JUDGE_JOB if job["submitted"].startswith(b"{") else JUDGE
-            yield Done(student, do_job(judge, job))
+def judge_of(content: bytes) -> str:
+    """Return the judge for a notebook, and the fake one for a text."""
+    return JUDGE_JOB if content.startswith(b"{") else JUDGE
 
 
 class Term:
@@ -167,7 +156,7 @@ class Term:
         """Autograde, and return whose submissions were judged."""
         judged: list[str] = []
         run = Run(assignment, self.folder / "submitted", self.folder, db_url=self.url)
-        autograde(run, ByContent(), lambda progress: judged.append(progress.student))
+        autograde(run, InThisProcess(judge_of), lambda progress: judged.append(progress.student))
         return sorted(judged)
 
     def grade_again(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,16 @@ POINTS = 18.0  # for all test cells together
 
 
 class InThisProcess:
-    """Workers that do each job here, which is fast; none of them may die."""
+    """Workers that do each job here, which is fast; none of them may die.
+
+    Parameters
+    ----------
+    judge_of : callable
+        Returns which judge takes a submission of this content.
+    """
+
+    def __init__(self, judge_of: Callable[[bytes], str] = lambda _: JUDGE) -> None:
+        self.judge_of = judge_of
 
     def __enter__(self) -> InThisProcess:
         return self
@@ -29,7 +38,7 @@ class InThisProcess:
 
     def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         for name, job in jobs:
-            yield Done(name, do_job(JUDGE, job))
+            yield Done(name, do_job(self.judge_of(job["submitted"]), job))
 
 
 class Class:

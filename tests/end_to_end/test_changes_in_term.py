@@ -1,0 +1,132 @@
+"""The guide's recipes for changing a course in term: points, a dropped task, regrading, makeup."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from attn_lib.course.personal.dot_products import two_keys, weights_to_read
+from grader import course
+from grader.command_line import commands
+from grader.gradebook.reading import sqlite_url
+from grader.judging.assignment_source import PointsDiffer
+from grader.releasing.answer_files import fill, read_answers
+from grader.reporting.results import results
+from grader.running.local_workers import JUDGE_JOB
+from grader.running.pipeline import Run, autograde
+from grader.sandbox.warm_sandboxes import close_sandbox
+from tests.grader.gradebook.server import with_tables
+from tests.grader.running.classroom import ASSIGNMENT, NOTEBOOK, InThisProcess
+
+#: The students' answers. Cleo hands in Bo's, with the id of a makeup.
+ANSWERS = {"ada": "half-done", "bo": "full-marks-loops", "cleo": "full-marks-loops"}
+MAKEUP = "full-marks-loops-makeup"
+DROPPED, HARDER = "shapes-tests", "softmax-tests"
+
+
+class Class:
+    """A class whose course is a copy, so that tests can change it."""
+
+    def __init__(self, root, folder) -> None:
+        self.folder, self.url = folder, with_tables(sqlite_url(folder))
+        for student, answers in ANSWERS.items():
+            notebook = nbformat.read(root / "exercises" / ASSIGNMENT / NOTEBOOK, as_version=4)
+            fill(notebook, read_answers(root / f"tests/sample_class/answers/{answers}.py"))
+            for cell in notebook.cells:
+                if student == "cleo":
+                    cell.source = cell.source.replace(f'"{answers}"', f'"{MAKEUP}"')
+            path = folder / "submitted" / student / ASSIGNMENT / NOTEBOOK
+            path.parent.mkdir(parents=True)
+            nbformat.write(notebook, path)
+
+    def grade(self) -> list[str]:
+        judged: list[str] = []
+        run = Run(ASSIGNMENT, self.folder / "submitted", self.folder, db_url=self.url)
+        workers = InThisProcess(lambda _: JUDGE_JOB)
+        autograde(run, workers, lambda progress: judged.append(progress.student))
+        close_sandbox(run.limits, run.isolation)
+        return judged
+
+    def results(self) -> dict:
+        return {one.student: one for one in results(self.url, self.folder, ASSIGNMENT)}
+
+    def change(self, cell_id: str, old: str, new: str, points: float) -> None:
+        """Change the points of a test cell's parts, and of the cell, as JupyterLab does."""
+        path = course.SOLUTIONS / ASSIGNMENT / NOTEBOOK
+        notebook = nbformat.read(path, as_version=4)
+        (cell,) = [
+            cell
+            for cell in notebook.cells
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == cell_id
+        ]
+        assert old in cell.source
+        cell.source = cell.source.replace(old, new)
+        cell.metadata.nbgrader.points = points
+        nbformat.write(notebook, path)
+
+
+@pytest.fixture(scope="module")
+def room(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class")
+    shutil.copytree(root / "solutions" / ASSIGNMENT, folder / "solutions" / ASSIGNMENT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(course, "SOLUTIONS", folder / "solutions")
+        room = Class(root, folder)
+        assert room.grade() == ["ada", "bo", "cleo"]
+        yield room
+
+
+def test_a_makeup_has_numbers_of_its_own(room):
+    """Who types another id gets other numbers, and right answers for them have all points."""
+    found = room.results()
+    assert (found["bo"].score, found["bo"].points) == (18, 20)
+    assert (found["cleo"].score, found["cleo"].points) == (18, 20)
+    told = f"The notebook's learner_id is '{MAKEUP}', the student's id 'cleo'."
+    assert told in found["cleo"].remarks
+    for draw in (two_keys, weights_to_read):
+        assert repr(draw(ANSWERS["cleo"])) != repr(draw(MAKEUP)), draw
+
+
+def test_points_changed_in_one_place_are_refused(room):
+    before = room.results()
+    room.change(HARDER, "", "", points=4)
+    with pytest.raises(PointsDiffer, match=f"{HARDER} has 4 points, and its parts together have 3"):
+        room.grade()
+    room.change(HARDER, "", "", points=3)
+    assert room.results() == before
+    assert room.grade() == []
+
+
+def test_a_task_is_dropped_and_another_has_more_points(room, capsys):
+    with Gradebook(room.url, "attention") as gradebook:
+        words = gradebook.find_grade("in-words", ASSIGNMENT, ASSIGNMENT, "bo")
+        words.manual_score, words.needs_manual_grade = 2.0, False
+        # Ada asked for another look at the numbers that she computed by hand.
+        by_hand = gradebook.find_grade("by-hand-tests", ASSIGNMENT, ASSIGNMENT, "ada")
+        by_hand.manual_score, by_hand.needs_manual_grade = 1.5, False
+        shapes = gradebook.find_grade(DROPPED, ASSIGNMENT, ASSIGNMENT, "ada")
+        shapes.manual_score, shapes.needs_manual_grade = 1.0, False
+        gradebook.db.commit()
+    assert room.grade() == []
+    scores = {student: one.score for student, one in room.results().items()}
+    assert scores == {"ada": 2 + 3 + 1 + 1.5, "bo": 20, "cleo": 18}
+    room.change(DROPPED, "points=1", "points=0", points=0)
+    title = '"softmax of large scores", points='
+    room.change(HARDER, f"{title}1", f"{title}2", points=4)
+    assert room.grade() == ["ada", "bo", "cleo"]
+    found = room.results()
+    # Two points less for the dropped task, one more for the other; points by hand stay.
+    assert {one.points for one in found.values()} == {19}
+    assert (found["ada"].score, found["bo"].score) == (2 + 4 + 1.5, 19)
+    assert set(found["ada"].entry.to_read) == {"by-hand-tests", DROPPED}
+    # A task without points stops neither the report nor the pages.
+    where = ("--into", str(room.folder), "--db", room.url)
+    assert commands.main(["report", ASSIGNMENT, *where]) == 0
+    assert commands.main(["feedback", ASSIGNMENT, *where, "--student", "bo"]) == 0
+    capsys.readouterr()
+    page = (room.folder / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
+    assert re.search(r"19(\.0)? / 19(\.0)?", page)
