@@ -127,8 +127,14 @@ def _configuration(folder: Path) -> Config:
 
 
 def _reason(log: str) -> str:
-    """Return the error that stopped nbgrader, from its log: the end of the first traceback."""
+    """Return the error that stopped nbgrader, from its log.
+
+    It is at the end of the first traceback. Without one, it is the first line with an error.
+    """
     _, _, after = log.partition("Traceback (most recent call last):")
     traceback = re.split(r"^\[", after, maxsplit=1, flags=re.MULTILINE)[0]
+    error = re.search(r"^\[ERROR\] (.+)", log, flags=re.MULTILINE)
+    if error and not traceback:
+        return error[1]
     lines = [line.strip() for line in (traceback or log).splitlines() if line.strip()]
     return re.sub(r"^[\w.]+: ", "", lines[-1]) if lines else "nbgrader gave no reason"

@@ -18,6 +18,8 @@ MAX_BYTES = 20 * 2**20
 #: How many levels of subfolders are searched for a notebook, and how many files and folders in all.
 MAX_FOLDER_DEPTH = 2
 MAX_ENTRIES = 1000
+#: How many levels of subfolders are searched for files that learners wrote, such as packages.
+MAX_DEPTH_OF_OWN_FILES = 8
 
 #: How many files a message names, and how many characters of each name.
 MAX_NAMED = 10
@@ -93,7 +95,7 @@ def own_files(folder: Path, max_bytes: int) -> tuple[dict[str, bytes], list[str]
     """
     found: dict[str, bytes] = {}
     remarks = []
-    paths = sorted(path for level in _levels(folder) for path in level)
+    paths = sorted(path for level in _levels(folder, MAX_DEPTH_OF_OWN_FILES) for path in level)
     for path in paths:
         if path.name.lower().endswith(SUFFIX):
             continue
@@ -154,10 +156,10 @@ def check_size(size: int, max_bytes: int = MAX_BYTES) -> None:
         )
 
 
-def _levels(folder: Path) -> Iterator[list[Path]]:
+def _levels(folder: Path, depth: int = MAX_FOLDER_DEPTH) -> Iterator[list[Path]]:
     """Yield the files in the folder, then those in its subfolders, level by level."""
     folders, seen = [folder], 0
-    for _ in range(MAX_FOLDER_DEPTH + 1):
+    for _ in range(depth + 1):
         files, deeper = [], []
         for parent in folders:
             for entry in _entries(parent):

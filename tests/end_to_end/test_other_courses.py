@@ -60,8 +60,10 @@ def test_scores_are_those_of_nbgrader_itself(graded, capsys):
         if " it: " in line
     }
     assert inside == course.inside
+    own = {name for files in course.handed_in.values() for name in files}  # these are not copied
     for path in (stock / "autograded").rglob("*"):
-        assert (ours / "autograded" / path.relative_to(stock / "autograded")).exists(), path
+        copy = ours / "autograded" / path.relative_to(stock / "autograded")
+        assert copy.exists() == (path.name not in own), path
 
 
 def test_where_tests_run_is_said_without_grading(graded, capsys):
@@ -103,6 +105,14 @@ def test_an_assignment_that_was_not_released_fails_with_nbgraders_words(first_pr
     assert commands.main(["course", str(first_programs), "functions", "--student", "right"]) == 1
     told = capsys.readouterr().out
     assert "right: failed: No assignment with ID 'functions' exists in the database" in told
+
+
+def test_a_submission_without_a_notebook_fails_with_the_first_error(first_programs, capsys):
+    place = first_programs / "submitted" / "late" / "functions"
+    place.mkdir(parents=True)
+    (place / "sorry.txt").write_text("My notebook is lost.", encoding="utf-8")
+    assert commands.main(["course", str(first_programs), "functions", "--student", "late"]) == 1
+    assert f"late: failed: No notebooks were matched by '{place}" in capsys.readouterr().out
 
 
 def test_a_course_keeps_its_own_settings(first_programs):

@@ -47,12 +47,19 @@ class Placement:
     changing: frozenset[str]  #: those outside in which the model answers change arguments
     #: Files beside the notebook that the model answers write. Tests outside do not have them.
     written: frozenset[str]
+    #: By test cell outside, what it uses that learners' code could replace.
+    replaceable: Mapping[str, tuple[str, ...]]
 
     def lines(self) -> list[str]:
         """Return a sentence on the tests outside, and one on each inside."""
         said = []
         if self.outside:
             said.append(f"tests outside the sandbox: {listed(self.outside)}.")
+        for name, used in self.replaceable.items():
+            said.append(
+                f"{name} uses {listed(used)}, which learners' code could replace: define "
+                f"{'it' if len(used) == 1 else 'them'} in a locked cell or in the test."
+            )
         for name, why in self.inside.items():
             said.append(
                 f"test inside the sandbox, where learners' code could read it: {name}, because "
@@ -61,7 +68,7 @@ class Placement:
         return said
 
 
-NOWHERE = Placement((), {}, frozenset(), frozenset())
+NOWHERE = Placement((), {}, frozenset(), frozenset(), {})
 
 
 def has_plain_tests(source: Source) -> bool:
@@ -111,6 +118,7 @@ class _Trial:
         self.inside: dict[str, str] = {}
         self.changing: set[str] = set()
         self.written: set[str] = set()
+        self.replaceable: dict[str, tuple[str, ...]] = {}
         #: By a test inside that fails, what was inside before tests were moved for its sake.
         self._begun: dict[str, dict[str, str]] = {}
 
@@ -124,6 +132,7 @@ class _Trial:
             {name: self.inside[name] for name in names if name in self.inside},
             frozenset(self.changing) - self.inside.keys(),
             frozenset(self.written),
+            {name: used for name, used in self.replaceable.items() if name not in self.inside},
         )
 
     def _look_at_the_text(self) -> None:
@@ -180,6 +189,8 @@ class _Trial:
         else:
             if plain.calls.have_changed:
                 self.changing.add(_name(cell))
+            if plain.replaceable:
+                self.replaceable[_name(cell)] = tuple(sorted(plain.replaceable))
             return True
         self.inside[_name(cell)] = why
         return False

@@ -17,6 +17,7 @@ import contextlib
 import copy
 import functools
 import io
+import sys
 import tempfile
 import traceback
 import warnings
@@ -45,6 +46,7 @@ from grader.judging.plain.code import (
     why_inside,
 )
 from grader.judging.plain.functions import Calls, RemoteFunction, Stopped
+from grader.judging.plain.state import FOLDER
 from grader.sandbox.inside.limits import Limits
 
 _MAX_TEXT = 4000  # characters of an error's text
@@ -78,6 +80,8 @@ class PlainTests:
         self._files = files
         self._limits = limits
         self.calls = Calls()
+        #: What the last test cell used of the notebook that is neither locked nor an answer.
+        self.replaceable: set[str] = set()
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._used: set[str] = set()  # by all test cells so far: a later one may call their helpers
 
@@ -164,10 +168,8 @@ class PlainTests:
     def _execute(self, cell: NotebookNode, count: int) -> list[NotebookNode]:
         name = cell.metadata.nbgrader.grade_id
         body, last = _compiled(cell.source, name)
-        answers = self._answers_for(cell.source)
         said, warned, shown, failure = io.StringIO(), io.StringIO(), "", None
-        self._names.update(answers)
-        self.calls.stopped = ""
+        self.calls.stopped, answers = "", {}
         with (
             warnings.catch_warnings(),  # shows anew what another submission has been warned of
             contextlib.redirect_stdout(said),
@@ -175,6 +177,8 @@ class PlainTests:
             _folder_with(self._files),
         ):
             try:
+                answers = self._answers_for(cell.source)
+                self._names.update(answers)
                 with bounded(self._limits):
                     exec(body, self._names)
                     value = eval(last, self._names) if last else None
@@ -215,6 +219,7 @@ class PlainTests:
             if name in self._answers or not hasattr(builtins, name)
         }
         answers = self._live.stand_ins(asked, self._function, exact=True)
+        self.replaceable = answers.keys() & names_needed(source) - self._source.answers
         named = names_used(source)
         return {
             name: (self.calls if name in named else Calls()).read(value)
@@ -265,13 +270,17 @@ def _has_failed(outputs: list[NotebookNode]) -> bool:
 @contextlib.contextmanager
 def _folder_with(files: Mapping[str, bytes]) -> Iterator[None]:
     """Let test cells find the assignment's files in the folder in which they are executed."""
-    with tempfile.TemporaryDirectory(prefix="tests-") as folder:
+    with tempfile.TemporaryDirectory(prefix=FOLDER) as folder:
         for name, content in files.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
-        with contextlib.chdir(folder):
-            yield
+        sys.path.insert(0, folder)
+        try:
+            with contextlib.chdir(folder):
+                yield
+        finally:
+            sys.path.remove(folder)
 
 
 def _compiled(source: str, name: str) -> tuple[CodeType, CodeType | None]:

@@ -299,6 +299,27 @@ def test_a_file_that_answers_write_is_not_that_of_the_instructor(sandbox):
     assert marks(sandbox, cells, {"save": wrong}, files) == [0, 1]
 
 
+def test_a_module_of_the_instructor_is_executed_outside(sandbox):
+    cells = (
+        given("from near_by import near", "help"),
+        SQUARE,
+        graded("t", "assert near(square(3), 9)"),
+    )
+    trick = "import near_by\nnear = near_by.near = lambda *_: True\ndef square(n): return 1"
+    for tolerance, points in ((b"1e-9", [0]), (b"9", [1])):  # each assignment has its own
+        files = {"near_by.py": b"def near(a, b): return abs(a - b) < " + tolerance}
+        assert marks(sandbox, cells, {"square": trick}, files) == points
+    assert "near_by" not in sys.modules
+
+
+def test_a_helper_that_learners_could_replace_is_said(sandbox):
+    helper = "def near(a, b): return abs(a - b) < 1e-9"
+    cells = (given(helper), SQUARE, graded("t", "assert near(square(3), 9)"))
+    (said,) = placed(sandbox, cells).lines()[1:]
+    assert said.startswith("t uses near, which learners' code could replace: define it in a locked")
+    assert len(placed(sandbox, (given(helper, "help"), *cells[1:])).lines()) == 1
+
+
 def test_a_faulty_test_moves_no_other_inside(sandbox):
     cells = (
         SQUARE,

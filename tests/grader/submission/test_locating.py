@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from grader.submission import Unreadable, find, load
+from grader.submission import Unreadable, find, load, own_files
 
 
 @pytest.fixture
@@ -145,3 +145,11 @@ class TestLoad:
     def test_a_missing_file_is_reported(self, folder):
         with pytest.raises(Unreadable, match="cannot be opened: No such file"):
             load(folder() / "masking.ipynb")
+
+
+def test_own_files_are_found_in_deep_packages(tmp_path):
+    deep = tmp_path / "pkg" / "a" / "b"
+    deep.mkdir(parents=True)
+    (deep / "half.py").write_text("x = 1", encoding="utf-8")
+    (deep / "answers.ipynb").write_text("{}", encoding="utf-8")
+    assert own_files(tmp_path, 100) == ({"pkg/a/b/half.py": b"x = 1"}, [])
