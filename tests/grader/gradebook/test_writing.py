@@ -320,7 +320,7 @@ def test_names_and_students_with_submissions(both):
         writer.enter_names({"ada": ("Ada", "Lovelace"), "zoe": ("Zoë", "")})
         writer.enter(CLASS[:2])
         assert writer.students() == {"ada", "bo"}
-    assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "")
+    assert reading.learners(ours)["ada"] == ("Ada", "Lovelace", "", "")
 
 
 def test_changed_tests_are_entered_and_new_cells_rejected(both):
