@@ -302,7 +302,7 @@ def write_totals(options: argparse.Namespace) -> int:
         )
     totals = replace(totals, students=asked)
     path = _output(options, export.path_of(options.into, "total", options.format))
-    sheet = sheets.FORMATS[options.format](totals, options.column)
+    sheet = sheets.sheet(totals, options.column, options.format)
     export.write_sheet(sheet, path, options.format)
     say("\n".join(filter(None, [summary.totals(totals, path), summary.formulas(asked)])))
     return 0

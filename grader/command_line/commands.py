@@ -247,12 +247,12 @@ def _add_export(commands: Commands) -> None:
 
 
 def _add_totals(commands: Commands) -> None:
-    from grader.reporting.totals import sheets
+    from grader.reporting import export
 
     command = _command(commands, "totals", "write each student's total over the term as CSV")
     _add_class_options(command)
     command.add_argument(
-        "--format", choices=sorted(sheets.FORMATS), default="csv", help="default: %(default)s"
+        "--format", choices=sorted(export.FORMATS), default="csv", help="default: %(default)s"
     )
     command.add_argument(
         "--output",

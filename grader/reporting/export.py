@@ -1,4 +1,4 @@
-"""Grades as a CSV file: for a spreadsheet, for Canvas or for Moodle.
+"""Grades as a CSV file, for a spreadsheet or a learning platform.
 
 Defends against: names, remarks and reasons that a spreadsheet would calculate as formulas; they get
 an apostrophe in front.
@@ -104,14 +104,16 @@ def write_csv(
     column : str
         The heading of the column with the score, in formats for learning platforms.
     file_format : str
-        A key of `FORMATS`.
+        One of `FORMATS`.
 
     Returns
     -------
     int
         The number of students in the file.
     """
-    return write_sheet(FORMATS[file_format](results, cells, column), path, file_format)
+    if file_format == "csv":
+        return write_sheet(_everything(results, cells), path, file_format)
+    return write_sheet(_for_platform(results, column, file_format), path, file_format)
 
 
 def write_sheet(sheet: Sheet, path: Path, file_format: str) -> int:
@@ -126,7 +128,7 @@ def write_sheet(sheet: Sheet, path: Path, file_format: str) -> int:
     return len(sheet.students)
 
 
-def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Sheet:
+def _everything(results: Sequence[Result], cells: Sequence[str]) -> Sheet:
     """Return names, score, status, remarks and the score of each cell.
 
     The score is empty if a person still has to give it, and 0 if the cell was not handed in.
@@ -146,62 +148,97 @@ def _everything(results: Sequence[Result], cells: Sequence[str], _: str) -> Shee
     return Sheet([[*columns, *facts, *cells]], rows)
 
 
-def _canvas(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
+class ScoreLine(NamedTuple):
+    """A student's line in a file for a platform."""
+
+    student: str
+    learner: Learner
+    score: float | None  #: None if there is no grade
+    feedback: str = ""  #: where the platform takes a text with the grade
+
+
+def canvas(lines: Sequence[ScoreLine], column: str, max_score: float) -> Sheet:
     """Return what *Import Grades* of Canvas reads; it finds students by ID or SIS login ID.
 
     The second row has the maximum score. The cell of a student without a grade is empty, so the
     import changes nothing for that student.
     """
-    max_score = max((result.points for result in results if result.points is not None), default=0.0)
-    rows = [canvas_row(result.student, result.learner, result.score) for result in results]
-    return Sheet(canvas_head(column, max_score), rows)
-
-
-def canvas_head(column: str, max_score: float) -> list[Row]:
-    """Return the two rows that Canvas expects before those of the students."""
-    return [
+    head: list[Row] = [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column],
         ["    Points Possible", "", "", "", "", float(max_score)],
     ]
+    rows: list[Row] = []
+    for student, learner, score, _ in lines:
+        first, last, lms_user_id, _ = learner
+        name = ", ".join(part for part in (last, first) if part) or student
+        rows.append([neutral(name), lms_user_id, "", student, "", number(score)])
+    return Sheet(head, rows)
 
 
-def canvas_row(student: str, learner: Learner, score: float | None) -> Row:
-    """Return a student's row for Canvas."""
-    first, last, lms_user_id, _ = learner
-    name = ", ".join(part for part in (last, first) if part) or student
-    return [neutral(name), lms_user_id, "", student, "", number(score)]
-
-
-def _moodle(results: Sequence[Result], _: Sequence[str], column: str) -> Sheet:
+def moodle(lines: Sequence[ScoreLine], column: str, _: float) -> Sheet:
     """Return what *Import > CSV file* of Moodle reads, with students mapped by their username.
 
     Students without a grade are left out, since Moodle removes a grade if the cell is empty.
     """
-    rows = [
-        moodle_row(result.student, result.learner, result.score, " ".join(result.remarks))
-        for result in results
-        if result.entry is not None
+    head: list[Row] = [["username", "lastname", "firstname", column, f"{column} feedback"]]
+    rows: list[Row] = [
+        [student, *_names(learner), number(score), neutral(feedback)]
+        for student, learner, score, feedback in lines
+        if score is not None
     ]
-    return Sheet(moodle_head(column), rows)
+    return Sheet(head, rows)
 
 
-def moodle_head(column: str) -> list[Row]:
-    """Return the row with the headings for Moodle."""
-    return [["username", "lastname", "firstname", column, f"{column} feedback"]]
+def blackboard(lines: Sequence[ScoreLine], column: str, _: float) -> Sheet:
+    """Return what *Upload* of Blackboard's grade centre reads, which knows students by username.
+
+    Students without a grade are left out.
+    """
+    head: list[Row] = [["Last Name", "First Name", "Username", column]]
+    rows: list[Row] = [
+        [*_names(learner), student, number(score)]
+        for student, learner, score, _ in lines
+        if score is not None
+    ]
+    return Sheet(head, rows)
 
 
-def moodle_row(student: str, learner: Learner, score: float | None, feedback: str) -> Row:
-    """Return a student's row for Moodle."""
-    names = [neutral(learner.last_name), neutral(learner.first_name)]
-    return [student, *names, number(score), neutral(feedback)]
+def brightspace(lines: Sequence[ScoreLine], column: str, _: float) -> Sheet:
+    """Return what *Import* of Brightspace's grades reads, which knows students by username.
+
+    It asks for no names, and for a sign at the end of each line. Students without a grade are left
+    out.
+    """
+    head: list[Row] = [["Username", f"{column} Points Grade", "End-of-Line Indicator"]]
+    rows: list[Row] = [
+        [student, number(score), "#"] for student, _, score, _ in lines if score is not None
+    ]
+    return Sheet(head, rows)
 
 
-#: The formats of the file, by name.
-FORMATS: dict[str, Callable[[Sequence[Result], Sequence[str], str], Sheet]] = {
-    "csv": _everything,
-    "canvas": _canvas,
-    "moodle": _moodle,
+def _names(learner: Learner) -> tuple[str, str]:
+    return neutral(learner.last_name), neutral(learner.first_name)
+
+
+#: The formats for platforms, by name.
+PLATFORMS: dict[str, Callable[[Sequence[ScoreLine], str, float], Sheet]] = {
+    "blackboard": blackboard,
+    "brightspace": brightspace,
+    "canvas": canvas,
+    "moodle": moodle,
 }
+
+#: All formats of a file of grades.
+FORMATS = ("csv", *PLATFORMS)
+
+
+def _for_platform(results: Sequence[Result], column: str, file_format: str) -> Sheet:
+    max_score = max((result.points for result in results if result.points is not None), default=0.0)
+    lines = [
+        ScoreLine(result.student, result.learner, result.score, " ".join(result.remarks))
+        for result in results
+    ]
+    return PLATFORMS[file_format](lines, column, max_score)
 
 
 def number(value: float | None) -> float | str:

@@ -1,18 +1,16 @@
-"""Totals as the rows of a CSV file: for a spreadsheet, for Canvas or for Moodle."""
+"""Totals as the rows of a CSV file, for a spreadsheet or a learning platform."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from grader.reporting import export
-from grader.reporting.export import Row, Sheet, neutral, number
+from grader.reporting.export import PLATFORMS, Row, ScoreLine, Sheet, neutral, number
 
 if TYPE_CHECKING:
     from grader.reporting.totals.term import Term
 
 
-def everything(term: Term, _: str) -> Sheet:
+def everything(term: Term) -> Sheet:
     """Return totals, the scores that they come from, and what was counted in another way."""
     head = ["student", "last_name", "first_name", "total"]
     head += [f"{name} (of {points:g})" for name, points in term.max_scores.items()]
@@ -31,20 +29,13 @@ def everything(term: Term, _: str) -> Sheet:
     return Sheet([head], rows)
 
 
-def for_canvas(term: Term, column: str) -> Sheet:
-    """Return what *Import Grades* of Canvas reads, with 100 points for the whole term."""
-    rows = [export.canvas_row(one.student, one.learner, one.total) for one in term.students]
-    return Sheet(export.canvas_head(column, 100.0), rows)
-
-
-def for_moodle(term: Term, column: str) -> Sheet:
-    """Return what *Import > CSV file* of Moodle reads; who has no total is left out."""
-    rows = [
-        export.moodle_row(one.student, one.learner, one.total, _why(one.dropped, one.excused))
+def for_platform(term: Term, column: str, file_format: str) -> Sheet:
+    """Return what a platform reads, with 100 points for the whole term."""
+    lines = [
+        ScoreLine(one.student, one.learner, one.total, _why(one.dropped, one.excused))
         for one in term.students
-        if one.total is not None
     ]
-    return Sheet(export.moodle_head(column), rows)
+    return PLATFORMS[file_format](lines, column, 100.0)
 
 
 def _why(dropped: tuple[str, ...], excused: tuple[str, ...]) -> str:
@@ -53,9 +44,8 @@ def _why(dropped: tuple[str, ...], excused: tuple[str, ...]) -> str:
     return " ".join(f"{what}: {', '.join(names)}." for what, names in told.items() if names)
 
 
-#: The formats of the file, by name.
-FORMATS: dict[str, Callable[[Term, str], Sheet]] = {
-    "csv": everything,
-    "canvas": for_canvas,
-    "moodle": for_moodle,
-}
+def sheet(term: Term, column: str, file_format: str) -> Sheet:
+    """Return the rows in one of the formats of `grader.reporting.export`."""
+    if file_format == "csv":
+        return everything(term)
+    return for_platform(term, column, file_format)

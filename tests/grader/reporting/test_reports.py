@@ -143,6 +143,25 @@ def test_csv_for_moodle(tmp_path):
     ]
 
 
+def test_csv_for_blackboard(tmp_path):
+    assert lines(tmp_path, "blackboard") == [
+        '"Last Name","First Name","Username","=masking"',
+        '"Lovelace","Ada","ada",5.0',
+        '"","","bo",1.5',
+        '"D ""x"", y","\'@Di","=di",6.0',
+    ]
+
+
+def test_csv_for_brightspace(tmp_path):
+    """The heading ends with words that Brightspace expects, and each line with a sign."""
+    assert lines(tmp_path, "brightspace") == [
+        '"Username","=masking Points Grade","End-of-Line Indicator"',
+        '"ada",5.0,"#"',
+        '"bo",1.5,"#"',
+        '"=di",6.0,"#"',
+    ]
+
+
 UNREAD = (
     "1 has an answer that waits to be read, so the points are not final. Read the answers in "
     "formgrader, give the command grade once more, then export again."

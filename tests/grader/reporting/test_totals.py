@@ -17,7 +17,7 @@ from grader.command_line import commands
 from grader.gradebook.reading import sqlite_url
 from grader.gradebook.writing import Entered, GradebookWriter
 from grader.judging.verdict import FAILED, GRADED, Verdict
-from grader.reporting.totals import sheets
+from grader.reporting import export
 from grader.reporting.totals.counting import Work, count
 from grader.reporting.totals.term import Totals, term
 from grader.running import journal
@@ -167,7 +167,7 @@ def test_the_command_writes_what_platforms_import(folder, monkeypatch, capsys):
     config = Config({"Totals": {"drop_lowest": 1, "excused": {"masking": ["=di"]}}})
     monkeypatch.setattr(course, "configuration", lambda: config)
     rows = {}
-    for form in sheets.FORMATS:
+    for form in export.FORMATS:
         assert commands.main(["totals", "--into", str(folder), "--format", form]) == 0
         path = folder / f"grades-total{'' if form == 'csv' else f'-{form}'}.csv"
         out = capsys.readouterr().out
@@ -189,5 +189,7 @@ def test_the_command_writes_what_platforms_import(folder, monkeypatch, capsys):
         *("=di", "Dee", "Di", "0.0"),
         "Dropped: complexity. Excused: masking.",
     ]
+    assert rows["blackboard"][2] == ["'@Lovelace", "Ada", "ada", "75.0"]
+    assert rows["brightspace"][2] == ["ada", "75.0", "#"]
     assert commands.main(["totals", "--into", str(folder), "--student", "zoe"]) == 2
     assert "expected assignments of 'zoe' that are graded" in capsys.readouterr().err
