@@ -5,8 +5,8 @@
 
 It opens the pages in `_build/html` (from `make book`) in Chromium, and uses the handles, sliders,
 fields, boxes and buttons of every figure in turn. The time of an answer is that of the event's
-handlers and of the layout after them; painting is not in it. A frame of a screen with 60 Hz lasts
-16.7 ms.
+handlers and of the layout after them; painting is not in it. Between two events a frame passes, as
+between those of a reader. A frame of a screen with 60 Hz lasts 16.7 ms.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ WEIGHTS = "trained-model"
 
 #: Uses the controls of a figure in turn and returns how many milliseconds each answer took.
 USE = """
-([index, number]) => {
+async ([index, number]) => {
+  const frame = () => new Promise(requestAnimationFrame);
   const now = document.querySelectorAll("figure.attn-live")[index].querySelector(".attn-live-now");
   const press = (key) => (e) =>
     e.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
@@ -58,6 +59,7 @@ USE = """
     for (const [selector, ways] of uses) {
       for (const element of now.querySelectorAll(selector)) {
         if (!element.isConnected || !element.getClientRects().length) continue;
+        await frame();
         const start = performance.now();
         ways[turn % ways.length](element);
         now.getBoundingClientRect();
@@ -106,8 +108,8 @@ def report() -> str:
     return (
         "# Live figures\n\n"
         "Written by `benchmarks/live_figures.py --write`. The times are of the handlers of at "
-        f"least {INTERACTIONS} events a figure and of the layout after each; a frame lasts "
-        "16.7 ms.\n\n"
+        f"least {INTERACTIONS} events a figure and of the layout after each. Between two events a "
+        "frame passes, which lasts 16.7 ms.\n\n"
         f"{date.today().isoformat()}. The scripts that figures share take {shared:,} bytes "
         f"compressed, the weights of the trained model {transferred(WEIGHTS):,}.\n\n"
         f"{table(head, rows)}\n"

@@ -97,7 +97,7 @@ def results(
     lines = {
         line.student: line
         for line in journal.read(journal.path_in(folder, assignment))
-        if not listed.has_left(line)
+        if not listed.has_left(line.student, line.status == FAILED)
     }
     known = reading.learners(db_url)
     found = []

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from grader.gradebook.reading import Known
 from grader.running import journal
-from grader.running.journal import Line
 
 
 @dataclass(frozen=True)
@@ -25,12 +24,12 @@ class ClassList:
         """Say whether a folder of this name is to be graded."""
         return not self.is_given or student in self.students
 
-    def has_left(self, line: Line) -> bool:
-        """Say whether a student was removed from the gradebook after this line was written.
+    def has_left(self, student: str, has_failed: bool) -> bool:
+        """Say whether a student of a journal was removed from the gradebook since.
 
         Without a class list, a student whose work could never be graded is not in the gradebook.
         """
-        return line.student not in self.students and (self.is_given or not line.has_failed)
+        return student not in self.students and (self.is_given or not has_failed)
 
 
 def class_list(known: Known, folder: Path) -> ClassList:

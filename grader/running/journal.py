@@ -45,11 +45,6 @@ class Line:
     #: Why a newer submission was not judged, if there is one: the line is about an earlier one.
     not_judged: str = ""
 
-    @property
-    def has_failed(self) -> bool:
-        """Whether the verdict is a failure."""
-        return self.status == FAILED
-
     @classmethod
     def of(cls, verdict: Verdict, digest: str) -> Line:
         """Return the line for a verdict."""
@@ -194,11 +189,18 @@ class Journal:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def remove(self, has_left: Callable[[Line], bool]) -> None:
-        """Remove the lines of students who have left."""
-        lines = _last_lines(self.path)
-        gone = {line.student for line in lines if has_left(line)}
+    def remove(self, has_left: Callable[[str, bool], bool]) -> None:
+        """Remove the lines of students who have left.
+
+        Parameters
+        ----------
+        has_left : callable
+            Takes a student's id and whether the last verdict is a failure.
+        """
+        gone = {student for student in self.graded if has_left(student, False)}
+        gone |= {student for student in self.failed if has_left(student, True)}
         if gone:
+            lines = _last_lines(self.path)
             self._file.close()
             self._write(line for line in lines if line.student not in gone)
             self.failed -= gone

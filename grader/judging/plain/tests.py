@@ -248,11 +248,12 @@ def _only_imported(source: Source) -> set[str]:
 
 def _copies(names: Mapping[str, Any]) -> dict[str, Any]:
     """Return copies of those values that a learner's function may change, of all that are named."""
-    plain = {name: v for name, v in names.items() if isinstance(v, (list, dict, set, np.ndarray))}
-    try:
-        return copy.deepcopy(plain)
-    except Exception:  # of an object that cannot be copied
-        return {}
+    copies = {}
+    for name, value in names.items():
+        if name != "__builtins__" and isinstance(value, (list, dict, set, np.ndarray)):
+            with contextlib.suppress(Exception):  # of an object in it that cannot be copied
+                copies[name] = copy.deepcopy(value)
+    return copies
 
 
 def _mark(cell: NotebookNode, outputs: list[NotebookNode]) -> float:

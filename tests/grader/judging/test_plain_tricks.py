@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import sys
+import threading
 
 import nbformat
 import numpy as np
@@ -24,7 +25,7 @@ from grader.sandbox.sandbox import Sandbox
 from grader.submission import repair
 from tests.grader.judging.plain_notebooks import answer, filled, given, graded, notebook
 
-LIMITS = Limits(call_seconds=0.5, cell_seconds=4.0, submission_seconds=60.0)
+LIMITS = Limits(call_seconds=3.0, cell_seconds=6.0, submission_seconds=60.0)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +55,7 @@ COPIED = answer("copied", "def copied(x): return x.copy()")
 NUMBERS = answer("check", "def check(x):\n    if not isinstance(x, int): raise TypeError('x')")
 ROOT = answer("root", "def root(x):\n    if x < 0: raise ValueError\n    return x ** .5")
 MEAN = answer("mean", "def mean(x): return sum(x) / len(x)")
+CHANGED = "given numbers changed for a later test, at the price of this one"
 
 #: Cells, the name of the answer, what was handed in, its points, and which tests are outside.
 CASES = {
@@ -186,7 +188,7 @@ CASES = {
         [0],
         "",
     ),
-    "given numbers changed for a later test, at the price of this one": (
+    CHANGED: (
         (
             given("DATA = [1.0, 2.0, 6.0]", "data"),
             MEAN,
@@ -285,6 +287,13 @@ def test_an_answer_has_the_points_it_deserves(name, sandbox):
     (asked,) = [c.metadata.nbgrader.grade_id for c in cells if c.metadata.nbgrader.solution]
     assert marks(sandbox, cells, {asked: handed_in}) == points
     assert placed(sandbox, cells).outside == tuple(outside)
+
+
+def test_what_cannot_be_copied_lets_nothing_else_be_changed(sandbox, monkeypatch):
+    monkeypatch.setattr("builtins.uncopied", threading.Lock(), raising=False)
+    cells, handed_in, points, _ = CASES[CHANGED]
+    lock = given("import threading\nLOCKS = [threading.Lock()]", "locks")
+    assert marks(sandbox, (lock, *cells), {"mean": handed_in}) == points
 
 
 def test_a_file_that_answers_write_is_not_that_of_the_instructor(sandbox):
