@@ -58,16 +58,16 @@ def read_solution_notebook(assignment: str) -> bytes:
     return (SOLUTIONS / assignment / f"{assignment}.ipynb").read_bytes()
 
 
-def cell_ids(folder: Path = SOLUTIONS) -> dict[str, frozenset[str]]:
+def cell_ids(folder: Path | None = None) -> dict[str, frozenset[str]]:
     """Return the ids that nbgrader knows cells by, for each assignment.
 
     Parameters
     ----------
-    folder : Path
-        Of the instructor's notebooks, in a folder for each assignment.
+    folder : Path, optional
+        Of the instructor's notebooks, in a folder for each assignment. Default: that of the course.
     """
     found: dict[str, frozenset[str]] = {}
-    for path in sorted(folder.glob("*/*.ipynb")):
+    for path in sorted((folder or SOLUTIONS).glob("*/*.ipynb")):
         cells = json.loads(path.read_bytes())["cells"]
         ids = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells} - {None}
         found[path.parent.name] = found.get(path.parent.name, frozenset()) | ids

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
+from collections.abc import Iterator
 
 import nbformat
 import pytest
@@ -13,6 +15,7 @@ from attn_lib.course.personal.dot_products import two_keys, weights_to_read
 from grader import course
 from grader.command_line import commands
 from grader.gradebook.reading import sqlite_url
+from grader.gradebook.writing import CellsChanged
 from grader.judging.assignment_source import PointsDiffer
 from grader.releasing.answer_files import fill, read_answers
 from grader.reporting.results import results
@@ -69,15 +72,44 @@ class Class:
         nbformat.write(notebook, path)
 
 
-@pytest.fixture(scope="module")
-def room(root, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("class")
+@contextlib.contextmanager
+def changeable(root, folder) -> Iterator[Class]:
+    """Yield a class before anybody is graded, with the assignment's notebook to be changed."""
     shutil.copytree(root / "solutions" / ASSIGNMENT, folder / "solutions" / ASSIGNMENT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(course, "SOLUTIONS", folder / "solutions")
-        room = Class(root, folder)
+        yield Class(root, folder)
+
+
+@pytest.fixture(scope="module")
+def room(root, tmp_path_factory):
+    with changeable(root, tmp_path_factory.mktemp("class")) as room:
         assert room.grade() == ["ada", "bo", "cleo"]
         yield room
+
+
+def test_a_task_is_deleted_before_anybody_is_graded(root, tmp_path):
+    """Who worked in the notebook that was handed out before loses nothing else."""
+    with changeable(root, tmp_path) as room:
+        path = course.SOLUTIONS / ASSIGNMENT / NOTEBOOK
+        notebook = nbformat.read(path, as_version=4)
+        task = DROPPED.removesuffix("-tests")
+        notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith(task)]
+        nbformat.write(notebook, path)
+        assert room.grade() == ["ada", "bo", "cleo"]
+        found = room.results()
+        assert DROPPED not in found["bo"].entry.points
+        assert {s: (one.score, one.points) for s, one in found.items()} == {
+            "ada": (5, 18),
+            "bo": (16, 18),
+            "cleo": (16, 18),
+        }
+        # Afterwards the gradebook has grades for the cells, so another one is refused.
+        notebook.cells = [cell for cell in notebook.cells if not cell.id.startswith("softmax")]
+        nbformat.write(notebook, path)
+        with pytest.raises(CellsChanged, match="Cannot add or remove cells"):
+            room.grade()
+        assert room.results() == found
 
 
 def test_a_makeup_has_numbers_of_its_own(room):
