@@ -22,6 +22,7 @@ from grader.reporting.totals.counting import Work, count
 from grader.reporting.totals.term import Totals, term
 from grader.running import journal
 from grader.running.journal import Journal, Line
+from tests.grader.gradebook.server import with_tables
 
 POINTS = {"masking": 12.0, "complexity": 10.0, "quiz": 4.0}
 #: Each student's scores; without one, nothing was handed in. None: it could not be graded.
@@ -47,7 +48,7 @@ def notebook(points: float) -> bytes:
 def folder(tmp_path_factory):
     """A class with verdicts in gradebook and journal, and with a late penalty of Ada's."""
     folder = tmp_path_factory.mktemp("class")
-    url = sqlite_url(folder)
+    url = with_tables(sqlite_url(folder))
     for name, points in POINTS.items():
         verdicts = [
             Verdict(name, student, FAILED, reason="no notebook")
