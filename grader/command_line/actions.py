@@ -419,6 +419,32 @@ def write_report(options: argparse.Namespace) -> int:
     return 0
 
 
+def extend(options: argparse.Namespace) -> int:
+    """Give students more time for an assignment and return the exit status.
+
+    Raises
+    ------
+    grader.gradebook.writing.UnknownStudent
+        If one of them is not in the gradebook.
+    """
+    from datetime import timedelta
+
+    from grader import times
+    from grader.gradebook import reading, writing
+
+    _check_class(options)
+    db_url, config = gradebook_address(options), course.configuration()
+    source = course.read_solution_notebook(options.assignment)
+    more = timedelta(days=options.days, hours=options.hours, minutes=options.minutes)
+    with writing.GradebookWriter(db_url, options.assignment, source, config) as writer:
+        for student in options.students:
+            writer.extend(student, more)
+            due = reading.due_for(db_url, options.assignment, student)
+            until = f"Due {times.format_time(due, times.zone_of(config))}" if due else "No deadline"
+            say(f"{printable(student)}: {until} for {options.assignment}.")
+    return 0
+
+
 def copy_gradebook(options: argparse.Namespace) -> int:
     """Copy the gradebook into another database and return the exit status.
 

@@ -79,6 +79,7 @@ def parsed(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         _add_totals,
         _add_return,
         _add_report,
+        _add_extend,
         _add_copy_gradebook,
         _add_course,
         _add_sample_class,
@@ -299,6 +300,22 @@ def _add_report(commands: Commands) -> None:
     command.set_defaults(action=each(actions.write_report))
 
 
+def _add_extend(commands: Commands) -> None:
+    command = _command(commands, "extend", "give students more time for an assignment")
+    _add_assignment(command)
+    command.add_argument("students", nargs="+", metavar="STUDENT", help="the student's id")
+    for unit in ("days", "hours", "minutes"):
+        command.add_argument(
+            f"--{unit}",
+            type=_not_negative,
+            default=0,
+            metavar="N",
+            help="after the deadline; replaces what was given before",
+        )
+    _add_gradebook(command)
+    command.set_defaults(action=actions.extend)
+
+
 def _add_copy_gradebook(commands: Commands) -> None:
     command = _command(commands, "copy-gradebook", "copy the gradebook into an empty database")
     command.add_argument(
@@ -378,6 +395,13 @@ def _assignment(name: str) -> str:
             f"expected one of {', '.join(names)}, got {name!r}{meant(name, names)}"
         )
     return name
+
+
+def _not_negative(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text}")
+    return number
 
 
 def _positive(text: str) -> int:

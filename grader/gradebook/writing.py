@@ -6,7 +6,7 @@ import contextlib
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from nbformat import NotebookNode
@@ -33,6 +33,7 @@ from sqlalchemy.orm import selectinload
 from traitlets import TraitError
 from traitlets.config import Config
 
+from grader.course import closest
 from grader.errors import GraderError
 from grader.gradebook.reading import Known, known_students, open_gradebook, seconds_late
 from grader.judging.assignment_source import read_source
@@ -64,6 +65,10 @@ class ImpossibleId(GraderError):
 
     The message begins with a lower-case letter, because it follows "failed:".
     """
+
+
+class UnknownStudent(GraderError):
+    """Raised for a student who is not in the gradebook."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,27 @@ class GradebookWriter:
         self._db.commit()
         self._db.expunge_all()
 
+    def extend(self, student: str, extension: timedelta) -> None:
+        """Set how much later than the deadline a student may hand in; also before the hand-in.
+
+        Raises
+        ------
+        UnknownStudent
+            If the student is not in the gradebook.
+        """
+        known = {*self.known_students().students}
+        if student not in known:
+            close = closest(student, known)
+            raise UnknownStudent(
+                f"expected a student of the gradebook, got {printable(student)!r}"
+                + (f". Did you mean {printable(close)}?" if close else ".")
+            )
+        submission = self._submissions([student]).get(student) or self._add_submission(student)
+        self._complete(submission)
+        submission.extension = extension or None
+        self._db.commit()
+        self._db.expunge_all()
+
     def check_id(self, student: str) -> None:
         """Raise `ImpossibleId` if the gradebook cannot hold this id."""
         if not writable(student):
@@ -313,10 +339,16 @@ class GradebookWriter:
         """Add the rows that `Gradebook.add_submission` adds, without its commit."""
         submission = SubmittedAssignment(assignment_id=self._assignment_id, student_id=student)
         self._db.add(submission)
-        self._add_notebook(submission)
+        self._complete(submission)
         return submission
 
-    def _add_notebook(self, submission: SubmittedAssignment) -> None:
+    def _complete(self, submission: SubmittedAssignment) -> None:
+        """Add the rows of the notebook to a submission that has none.
+
+        nbgrader makes such a submission for extra time if it does not know the cells yet.
+        """
+        if submission.notebooks:
+            return
         notebook = SubmittedNotebook(notebook_id=self._notebook_id, assignment=submission)
         for cell in self._max_scores:
             Grade(cell_id=cell, notebook=notebook)
@@ -327,8 +359,7 @@ class GradebookWriter:
     def _enter_one(self, submission: SubmittedAssignment, entered: Entered) -> None:
         """Set what nbgrader's `SaveAutoGrades` sets, and keep a person's scores and comments."""
         verdict = entered.verdict
-        if not submission.notebooks:  # it was added for extra time, before the cells were known
-            self._add_notebook(submission)
+        self._complete(submission)
         if entered.timestamp is not None:
             submission.timestamp = entered.timestamp
         for notebook in submission.notebooks:

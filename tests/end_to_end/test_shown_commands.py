@@ -274,6 +274,9 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     "nbgrader submit dot-products --course attention": EXCHANGE,
     "pip install '.[exercises]'": INSTALL,
     ".venv/bin/nbgrader db assignment add dot-products --duedate 2026-03-02T23:59+01:00": Run(),
+    ".venv/bin/python -m grader extend dot-products ada --days 2": Run(
+        says=r"ada: Due 2026-03-04 22:59 UTC for dot-products\."
+    ),
     ".venv/bin/nbgrader collect dot-products --update": EXCHANGE,
     ".venv/bin/nbgrader zip_collect dot-products --force": Tested(
         f"{INSTRUCTOR}TestPlatforms::test_canvas_from_zip_file_to_grades"

@@ -57,6 +57,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "NoSource",
             "NoCourse",
             "NotCopied",
+            "UnknownStudent",
         ),
         *("NothingSubmitted", "BundleFailed", "WorkInTheWay", "ModelAnswersFail"),
     }
