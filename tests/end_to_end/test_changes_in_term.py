@@ -1,4 +1,4 @@
-"""The guide's recipes for changing a course in term: points, a dropped task, regrading, makeup."""
+"""The guide's recipes for a change in term: points, a dropped task, grading again, makeup."""
 
 from __future__ import annotations
 

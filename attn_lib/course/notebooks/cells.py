@@ -16,7 +16,8 @@ UNWRITTEN = "YOUR ANSWER HERE"
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # Put together, since learners' archive is searched for the whole text.
-_HIDDEN = ("BEGIN HIDDEN TESTS", "END HIDDEN TESTS")
+_TESTS = "HIDDEN TESTS"
+_HIDDEN = (f"BEGIN {_TESTS}", f"END {_TESTS}")
 
 
 class NotANotebook(ValueError):

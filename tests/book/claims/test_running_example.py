@@ -22,10 +22,10 @@ HELD_OUT = draw_sentences(200, np.random.default_rng(43), held_out=True)
 SHORT, LONG = "the cats near the dog", "the cats near the dog behind the fox"
 
 
-def weights_of(text: str) -> np.ndarray:
-    """The causal weights of the second head of layer 1, from queries and keys, (n, n)."""
+def weights_of(text: str, layer: int = 1, head: int = 2) -> np.ndarray:
+    """The causal weights of one head, from queries and keys, (n, n)."""
     trace = forward(trained_model(), encode(text))
-    q, k = trace["layer1.q"][1].astype(float), trace["layer1.k"][1].astype(float)
+    q, k = (trace[f"layer{layer}.{name}"][head - 1].astype(float) for name in "qk")
     n = len(q)
     rows = [shares([float(q[i] @ k[j]) / 4 for j in range(i + 1)]) for i in range(n)]
     return np.array([row + [0.0] * (n - len(row)) for row in rows])
@@ -67,10 +67,12 @@ def test_the_first_weights_that_are_read_are_the_models(article):
     figure = page.select_one('[data-live="row-of-weights"]')
     start = json.loads(figure.find("script").string)
     words = SHORT.split()
-    assert (start["sentence"], start["head"]) == (SHORT, [1, 2])
-    row = start["row"]
-    told = ", ".join(f"{w:.2f} to {word}" for word, w in zip(words, weights[row - 1], strict=True))
-    said = f"Layer 1, head 2. Row {row}, “{words[row - 1]}”, gives {told}."
+    (layer, head), row = start["head"], start["row"]
+    assert start["sentence"] == SHORT
+    assert (layer, head) != (1, 2)  # of which the page asks, so the figure opens with another
+    shown = zip(words, weights_of(SHORT, layer, head)[row - 1], strict=True)
+    told = ", ".join(f"{w:.2f} to {word}" for word, w in shown)
+    said = f"Layer {layer}, head {head}. Row {row}, “{words[row - 1]}”, gives {told}."
     assert figure.find("img")["alt"].startswith(said)
     text = text_of(page)
     columns = weights.sum(axis=0)

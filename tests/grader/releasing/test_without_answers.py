@@ -27,7 +27,6 @@ from grader import course
 from grader.__main__ import main as main_of_grader
 from grader.course import SOLUTIONS, assignments
 from grader.gradebook import reading
-from grader.nbgrader_hooks import settings
 from grader.releasing import bundle as bundles
 from grader.releasing.bundle import BundleFailed, bundle, without_answers
 from grader.running.pipeline import Run
@@ -225,7 +224,6 @@ def test_the_command_takes_the_salt_and_the_class_list(root, tmp_path, monkeypat
     config = Config({"CourseDirectory": {"db_url": "sqlite:///class.db"}})
     exec(line, {"c": config, "root": tmp_path})
     monkeypatch.setattr(course, "configuration", lambda: config)
-    monkeypatch.setattr(settings, "configuration", lambda: config)
     monkeypatch.setattr(reading, "learners", lambda url: {f"of {url}": reading.Learner()})
     asked = []
     monkeypatch.setattr(bundles, "bundle", lambda *about: asked.append(about))
