@@ -76,7 +76,6 @@ class PlainTests:
     ) -> None:
         self._live = live
         self._source = source
-        self._answers = source.answers - _only_imported(source)
         self._files = files
         self._limits = limits
         self.calls = Calls()
@@ -84,6 +83,11 @@ class PlainTests:
         self.replaceable: set[str] = set()
         self._names: dict[str, Any] = {"__name__": "__main__"}
         self._used: set[str] = set()  # by all test cells so far: a later one may call their helpers
+
+    # Both are found when the first plain test needs them: notebooks of this course have none.
+    @functools.cached_property
+    def _answers(self) -> frozenset[str]:
+        return self._source.answers - _only_imported(self._source)
 
     @functools.cached_property
     def _imports(self) -> dict[str, str]:
