@@ -120,10 +120,10 @@ def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
 
     Examples
     --------
-    >>> parts_from_json({"softmax-tests": [{"title": "rows", "points": 1.0, "passed": True}]})
+    >>> parts_from_json({"softmax-tests": [{"title": "rows", "points": 1.0}]})
     Traceback (most recent call last):
         ...
-    ValueError: part: expected title, points, passed, findings, choices, got title, points, passed, choices.
+    ValueError: part: expected title, points, passed, findings, choices, got title, points, choices.
     """
     if not isinstance(value, dict):
         raise ValueError(f"parts: expected an object of lists by cell, got {type(value).__name__}.")

@@ -110,7 +110,11 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
         '"bo"',
     ]
     status, out, _ = run("report")
-    assert (status, out) == (0, f"{tmp_path / 'report-dot-products.html'}\n")
+    assert (status, out) == (
+        0,
+        f"{tmp_path / 'report-dot-products.html'}\n"
+        f"{tmp_path / 'report-students.html'} and 10 pages in {tmp_path / 'report-students'}\n",
+    )
     assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
 
 
