@@ -383,9 +383,7 @@ def _files_for_platform(
             unnamed.append(result.student)
         elif options.format == "moodle":
             files[name] = page
-            if download and download.of_group:
-                in_groups.append(result.student)
-        else:
+        elif name not in files:  # members of a group have one file in Canvas
             try:
                 files[name] = returning.returned_notebook(
                     options.assignment, options.into.resolve(), result
@@ -394,11 +392,14 @@ def _files_for_platform(
                 if is_by_machine(problem):
                     raise
                 unread.append(result.student)
-    what = "file" if options.format == "moodle" else "notebook"
+        if name in files and download and download.of_group:
+            in_groups.append(result.student)
+    platform = options.format.capitalize()
+    what, shown = ("file", "pages") if options.format == "moodle" else ("notebook", "notebook")
     return files, {
-        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        f"{platform}'s archive in {where} has no {what} that leads to them": unnamed,
         "The graded notebook cannot be read": unread,
-        "Moodle shows the pages of a group to all its members": in_groups,
+        f"{platform} shows the {shown} of a group to all its members": in_groups,
     }
 
 
