@@ -143,6 +143,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             db_url=gradebook_address(options),
             isolation=options.isolation,
             add_students=options.add_students,
+            keep_grades=options.keep_grades,
         )
         if not run.students():
             raise NothingSubmitted(f"{options.student!r} matches no folder in {submitted}.")
@@ -186,11 +187,16 @@ def _grade_run(
     from grader.running import pipeline
 
     _warn_of(run.isolation)
+
+    def before(outdated: pipeline.Outdated) -> None:
+        sentence = summary.outdated(outdated.number, outdated.changed, kept=run.keep_grades)
+        say(f"{sentence}\n", error=data is not None)
+
     with _Progress() as progress:
         if everything:
-            graded = grading.grade(run, workers, progress)
+            graded = grading.grade(run, workers, progress, before)
         else:
-            students = pipeline.autograde(run, workers, progress)
+            students = pipeline.autograde(run, workers, progress, before)
             found = results.results(run.db_url, run.into, run.assignment, students)
             graded = grading.Graded(found)
     sentences = [
@@ -413,7 +419,9 @@ def write_report(options: argparse.Namespace) -> int:
     """
     from grader.reporting.report import lecture
 
-    found = _results(options)
+    known = _standing(options).results.get(options.assignment, {})
+    asked = _asked(options)
+    found = [result for student, result in known.items() if asked(student)] or _results(options)
     path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
     lecture.write_report(
@@ -423,7 +431,7 @@ def write_report(options: argparse.Namespace) -> int:
         _standing(options),
         options.into.resolve(),
         deadline,
-        _asked(options),
+        asked,
     )
     _tell(options, str(path), {"file": str(path)})
     return 0
@@ -448,6 +456,7 @@ def _standing(options: argparse.Namespace) -> Standing:
     """Return how the class stands in the term, which is read once for all assignments."""
     from grader.reporting.report.standing import read_standing
 
+    _check_class(options)
     if "standing" not in options.shared:
         found = read_standing(gradebook_address(options), options.into.resolve())
         options.shared["standing"] = found

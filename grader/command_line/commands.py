@@ -155,10 +155,17 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
         "c.CourseDirectory.submitted_directory in nbgrader_config.py)",
     )
     _add_class_options(command)
-    command.add_argument(
+    again = command.add_mutually_exclusive_group()
+    again.add_argument(
         "--force",
         action="store_true",
         help="judge again what has not changed since it was graded; continues if it was stopped",
+    )
+    again.add_argument(
+        "--keep-grades",
+        action="store_true",
+        help="judge only what was handed in since; grades stay even if the assignment, the course "
+        "or the environment has changed",
     )
     command.add_argument(
         "--add-students",
