@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 EXTENSIONS = (
     "assignments",
     "citations",
+    "dropped_pages",
     "execute_ahead",
+    "heading_labels",
     "library_cache",
     "live_figures",
     "offline",
