@@ -19,6 +19,7 @@ EXTENSIONS = (
     "quick_rebuild",
     "quiz",
     "reading_time",
+    "search_index",
 )
 
 
