@@ -20,6 +20,7 @@ EXTENSIONS = (
     "quick_rebuild",
     "quiz",
     "reading_time",
+    "search_index",
 )
 
 
