@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 EXTENSIONS = (
     "assignments",
     "citations",
+    "dropped_pages",
     "execute_ahead",
     "formulas",
+    "heading_labels",
     "library_cache",
     "live_figures",
     "offline",

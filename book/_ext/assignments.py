@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HEADER = ["task", "minutes", "points"]
-SUMS = "together"
+#: What the columns of the table mean. Its words may be those of any language.
+COLUMNS = ["task", "minutes", "points"]
 
 
 class OverviewError(ValueError):
@@ -55,6 +55,7 @@ class Overview:
     name: str
     title: str
     tasks: tuple[Task, ...]
+    header: tuple[str, ...] = tuple(COLUMNS)  #: the words above the columns
 
     @property
     def minutes(self) -> int:
@@ -107,22 +108,27 @@ def overview(name: str, text: str) -> Overview:
         for line in lines
         if line.lstrip().startswith("|")
     ]
-    if not titles or len(rows) < 4 or rows[0] != HEADER or rows[-1][0] != SUMS:
+    if not titles or len(rows) < 4 or len(rows[0]) != len(COLUMNS):
         raise OverviewError(
-            f"{name}: expected a title and a table of {', '.join(HEADER)} that ends with "
-            f"{SUMS!r} in the first cell."
+            f"{name}: expected a title and a table of {', '.join(COLUMNS)} in the first cell, with "
+            "the sums in its last row."
         )
     try:
         *tasks, sums = (Task(row[0], int(row[1]), int(row[2])) for row in rows[2:])
     except (IndexError, ValueError):
         raise OverviewError(f"{name}: expected whole minutes and points in each row.") from None
-    found = Overview(name, titles[0], tuple(tasks))
+    found = Overview(name, titles[0], tuple(tasks), tuple(rows[0]))
     if (sums.minutes, sums.points) != (found.minutes, found.points):
         raise OverviewError(
             f"{name}: expected the sums {found.minutes} and {found.points} in the last row, "
             f"got {sums.minutes} and {sums.points}."
         )
     return found
+
+
+def _id(name: str) -> str:
+    """Return the address of an assignment in its chapter, whatever the heading above it is."""
+    return f"exercise-{name}"
 
 
 def _rows(header: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
@@ -139,14 +145,14 @@ def describe(found: Overview) -> list[str]:
         f"then `{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
-    return [sentences, "", *_rows(HEADER, tasks)]
+    return [sentences, "", *_rows(found.header, tasks)]
 
 
 def compare(found: list[Overview], pages: set[str]) -> list[str]:
     """Return the Markdown of several assignments, each linked to its chapter if it has one."""
     rows = [
         [
-            f"[{one.name}]({one.name}.md#exercise)" if one.name in pages else one.name,
+            f"[{one.name}]({one.name}.md#{_id(one.name)})" if one.name in pages else one.name,
             len(one.tasks),
             one.minutes,
             one.points,
@@ -188,7 +194,10 @@ class AssignmentDirective(_Reading):
 
     def run(self) -> list[nodes.Node]:
         found = self.read(self.arguments[0])
-        return self.write(describe(found)) if found else []
+        if not found:
+            return []
+        place = nodes.target("", "", ids=[_id(found.name)])
+        return [place, *self.write(describe(found))]
 
 
 class AssignmentsDirective(_Reading):
