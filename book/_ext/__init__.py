@@ -17,6 +17,7 @@ EXTENSIONS = (
     "live_figures",
     "offline",
     "page_checks",
+    "picture_files",
     "quick_rebuild",
     "quiz",
     "reading_time",

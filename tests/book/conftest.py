@@ -193,11 +193,16 @@ class WatchedPage:
         }""")
 
     def pictures_not_shown(self) -> list[str]:
-        """Return the figures' pictures that are not loaded or are no pictures."""
-        return self.page.evaluate(
-            "[...document.querySelectorAll('figure img')]"
-            ".filter(image => !image.complete || !image.naturalWidth).map(image => image.alt)"
-        )
+        """Return the figures' pictures that cannot be loaded or are no pictures.
+
+        A browser loads them when they come near; this loads all of them.
+        """
+        return self.page.evaluate("""async () => {
+            const images = [...document.querySelectorAll("figure img")];
+            images.forEach(image => { image.loading = "eager"; });
+            await Promise.allSettled(images.map(image => image.decode()));
+            return images.filter(image => !image.naturalWidth).map(image => image.alt);
+        }""")
 
     def overflow(self) -> int:
         """Return by how many pixels the page is wider than the window."""
