@@ -114,6 +114,12 @@ class WatchedPage:
         """Stop recording and unload the document, so that the tab can be used again."""
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
+        # Other tests start with a browser that remembers nothing, not even the page that it leaves.
+        if self.page.url != "about:blank":
+            self.page.evaluate("""() => {
+                localStorage.clear();
+                Storage.prototype.setItem = () => {};
+            }""")
         self.page.goto("about:blank")
 
     def _note_message(self, message):
