@@ -50,6 +50,8 @@ NOT_LOADED = (
     *("scripts", "searchtools.js", "sphinx-design.min.css", "sphinx_highlight.js", "styles"),
     *("vendor", "*.html"),
 )
+#: Icons, which page.css draws, and their fonts.
+ICONS = re.compile(r"Font Awesome.*|(\.fa[\w-]*)+(::?(before|after))?")
 FONT = re.compile(r"url\((katex/fonts/[\w-]+\.woff2)\)")
 
 
@@ -132,7 +134,7 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
     record = Path(app.outdir).parent / ".styles.json"
     if not ((static / STYLES).is_file() and _is_current(record, made_from, names)):
         (static / STYLES).write_text(
-            f"{reduced(others, names, read_elsewhere)}\n{ours}\n", encoding="utf-8"
+            f"{reduced(others, names, read_elsewhere, ICONS)}\n{ours}\n", encoding="utf-8"
         )
         record.write_text(
             json.dumps({"made_from": made_from, "answers": names.answers, "all": others + ours}),
@@ -169,5 +171,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     # After Sphinx has made pairs of all entries, and after all others have added files to a page.
     app.connect("config-inited", _defer_scripts, priority=900)
     app.connect("html-page-context", _choose_files, priority=999)
-    app.connect("build-finished", _write_styles)
+    # The theme writes its colours of code when the build is finished.
+    app.connect("build-finished", _write_styles, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -19,6 +19,7 @@ TAG = re.compile(r"<([a-zA-Z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>")
 ATTRIBUTE = re.compile(r"([a-zA-Z][\w:-]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+)))?")
 WORD = re.compile(r"[\w-]+")
 PROPERTY = re.compile(r"--[\w-]+")
+NOTHING = re.compile(r"(?!)")
 #: At-rules whose content is a list of rules again.
 NESTING = {"media", "supports", "layer", "container"}
 #: What a browser takes for granted, whether or not a page writes it.
@@ -144,21 +145,31 @@ def _declarations(content: list[Any]) -> Iterator[tuple[str, str]]:
             yield "", _text([item])
 
 
-def _reduced(rules: list[Any], names: Names) -> Iterator[tuple[str, Any]]:
+def _reduced(
+    rules: list[Any], names: Names, replaced: re.Pattern[str]
+) -> Iterator[tuple[str, Any]]:
     """Yield the rules that stay: each prelude, with declarations, or with rules in a list."""
     for rule in rules:
         if rule.type == "qualified-rule":
-            usable = [one for one in _selectors(rule.prelude) if _is_usable(one, names)]
+            usable = [
+                text
+                for one in _selectors(rule.prelude)
+                if not replaced.fullmatch(text := _text(one)) and _is_usable(one, names)
+            ]
             if usable and (declarations := tuple(_declarations(rule.content))):
-                yield ",".join(_text(one) for one in usable), declarations
+                yield ",".join(usable), declarations
         elif rule.type == "at-rule":
             head = f"@{rule.lower_at_keyword} {_text(rule.prelude)}".strip()
             if rule.lower_at_keyword in NESTING and rule.content is not None:
-                inner = list(_reduced(_parsed(rule.content), names))
+                inner = list(_reduced(_parsed(rule.content), names, replaced))
                 if inner:
                     yield head, inner
-            elif rule.lower_at_keyword in {"font-face", "page"}:
+            elif rule.lower_at_keyword == "page":
                 yield head, tuple(_declarations(rule.content))
+            elif rule.lower_at_keyword == "font-face":
+                face = tuple(_declarations(rule.content))
+                if not replaced.fullmatch(_family(face)):
+                    yield head, face
             elif rule.lower_at_keyword.endswith("keyframes"):
                 yield head, _text(rule.content)
 
@@ -198,7 +209,7 @@ def _written(rules: list[tuple[str, Any]], properties: set[str], names_of_fonts:
         if isinstance(content, list):
             body = _written(content, properties, names_of_fonts)
         elif isinstance(content, tuple):
-            if head == "@font-face" and not _is_named(dict(content), names_of_fonts):
+            if head == "@font-face" and _family(content) not in names_of_fonts:
                 continue
             body = ";".join(
                 text for name, text in content if not name.startswith("--") or name in properties
@@ -210,9 +221,9 @@ def _written(rules: list[tuple[str, Any]], properties: set[str], names_of_fonts:
     return "\n".join(parts)
 
 
-def _is_named(face: dict[str, str], texts: str) -> bool:
-    family = face.get("font-family", "").partition(":")[2].strip("\"' ")
-    return family in texts
+def _family(face: tuple[tuple[str, str], ...]) -> str:
+    """Return the name that a font-face gives its font."""
+    return dict(face).get("font-family", "").partition(":")[2].replace("\\", "").strip("\"' ")
 
 
 def compact(css: str) -> str:
@@ -220,13 +231,15 @@ def compact(css: str) -> str:
 
     Examples
     --------
-    >>> compact("/* Red. */ p > i {\n  color: red;\n}\n")
+    >>> compact("/* Red. */ p > i  { color: red; }")
     'p > i { color: red; }'
     """
     return _text(tinycss2.parse_component_value_list(css, skip_comments=True))
 
 
-def reduced(css: str, names: Names, properties: set[str]) -> str:
+def reduced(
+    css: str, names: Names, properties: set[str], replaced: re.Pattern[str] = NOTHING
+) -> str:
     """Return a style sheet with what pages can use of it.
 
     Parameters
@@ -236,6 +249,8 @@ def reduced(css: str, names: Names, properties: set[str]) -> str:
         The names in use.
     properties : set of str
         Custom properties, such as ``--colour``, that something outside of this style sheet reads.
+    replaced : Pattern
+        Selectors and names of fonts to leave out, because something else replaces them.
 
     Examples
     --------
@@ -244,7 +259,7 @@ def reduced(css: str, names: Names, properties: set[str]) -> str:
     :root{--a:1px;--b:var(--a)}
     p{top:var(--b)}
     """
-    rules = list(_reduced(_parsed(css), names))
+    rules = list(_reduced(_parsed(css), names, replaced))
     used = _used_properties(rules, properties)
     mentioned = "\n".join(
         text
