@@ -7,26 +7,32 @@ document.addEventListener("DOMContentLoaded", () => {
   const PAUSE = 300; // milliseconds without a change before what changed is looked at
   const main = document.querySelector("main");
 
-  function look(element) {
-    const scrolls = element.scrollWidth > element.clientWidth
-      || element.scrollHeight > element.clientHeight;
+  const scrolls = (element) => element.scrollWidth > element.clientWidth
+    || element.scrollHeight > element.clientHeight;
+
+  function show(element, isScrolling) {
     const attributes = { tabindex: "0" };
     if (element.matches(FORMULA)) {
       attributes.role = "group";
       attributes["aria-label"] = "Formula, scrolls sideways";
     }
     Object.entries(attributes).forEach(([name, value]) => {
-      if (scrolls) element.setAttribute(name, value);
+      if (isScrolling) element.setAttribute(name, value);
       else element.removeAttribute(name);
     });
   }
 
-  const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => look(target)));
+  // All sizes are read before anything is changed, so that the page is laid out once.
+  function look(elements) {
+    const found = elements.map((element) => [element, scrolls(element)]);
+    found.forEach(([element, isScrolling]) => show(element, isScrolling));
+  }
+
+  const sizes = new ResizeObserver((entries) => look(entries.map(({ target }) => target)));
   function lookAtAll() {
-    main.querySelectorAll(SCROLLING).forEach((element) => {
-      look(element);
-      sizes.observe(element);
-    });
+    const elements = [...main.querySelectorAll(SCROLLING)];
+    look(elements);
+    elements.forEach((element) => sizes.observe(element));
   }
 
   let timer;

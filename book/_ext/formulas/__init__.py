@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WORD_JOINER = "\N{WORD JOINER}"
 CLASSES = "math notranslate nohighlight"
 # Sphinx numbers equations, so KaTeX must not.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
@@ -53,12 +52,6 @@ def display_tex(node: nodes.math_block) -> str:
     return lines if len(parts) == 1 else rf"\begin{{aligned}}{lines}\end{{aligned}}"
 
 
-def _is_followed(node: nodes.Element) -> bool:
-    """Return whether a text follows without a blank."""
-    after = node.parent[node.parent.index(node) + 1 :]
-    return bool(after) and not after[0].astext()[:1].isspace()
-
-
 class Formulas:
     """The formulas of one build."""
 
@@ -80,8 +73,7 @@ class Formulas:
         """Write a formula within a line."""
         html = self._html(translator, node, node.astext(), display=False)
         opening = translator.starttag(node, "span", "", CLASS=CLASSES)
-        # A word joiner, so that no line begins with the full stop or comma after a formula.
-        translator.body.append(f"{opening}{html}{WORD_JOINER if _is_followed(node) else ''}</span>")
+        translator.body.append(f"{opening}{html}</span>")
         raise nodes.SkipNode
 
     def visit_math_block(self, translator: HTML5Translator, node: nodes.math_block) -> None:

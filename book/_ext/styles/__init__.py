@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphinx.util import logging
 
-from ..formulas import typesetting
+from ..formulas import fonts
 from .reducing import PROPERTY, WORD, Names, compact, names_on_page, reduced
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ NOT_LOADED = (
 )
 #: Icons, which page.css draws, and their fonts.
 ICONS = re.compile(r"Font Awesome.*|(\.fa[\w-]*)+(::?(before|after))?")
-FONT = re.compile(r"url\((katex/fonts/[\w-]+\.woff2)\)")
+FONT = re.compile(r"url\(katex/fonts/([\w-]+\.woff)\)")
 
 
 def _defer_scripts(app: Sphinx, config: Config) -> None:
@@ -105,7 +105,7 @@ def _sources(app: Sphinx) -> tuple[str, str]:
     others = [
         path.read_text(encoding="utf-8") for name in OTHERS for path in sorted(static.glob(name))
     ]
-    formulas = typesetting.style_sheet().replace("url(fonts/", "url(katex/fonts/")
+    formulas = fonts.style_sheet().replace("url(fonts/", "url(katex/fonts/")
     ours = [(ASSETS / name).read_text(encoding="utf-8") for name in (*OF_SOME_PAGES, *_ours(app))]
     return "\n".join([*others, formulas]), compact("\n".join(ours))
 
@@ -140,7 +140,7 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
             json.dumps({"made_from": made_from, "answers": names.answers, "all": others + ours}),
             encoding="utf-8",
         )
-    _write_fonts(static)
+    _write_fonts(static, set().union(*map(fonts.characters, pages)))
     for pattern in NOT_LOADED:
         for path in static.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -156,14 +156,20 @@ def _is_current(record: Path, made_from: str, names: Names) -> bool:
     )
 
 
-def _write_fonts(static: Path) -> None:
-    """Write the fonts that the style sheet names."""
+def _write_fonts(static: Path, shown: set[str]) -> None:
+    """Write the fonts that the style sheet names, unless they are there with these characters."""
+    folder = static / "katex" / "fonts"
+    record = static.parent.parent / ".fonts.txt"
     named = set(FONT.findall((static / STYLES).read_text(encoding="utf-8")))
-    for font in typesetting.fonts():
-        path = static / "katex" / "fonts" / font.name
-        if path.relative_to(static).as_posix() in named:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(font, path)
+    wanted = "\n".join([*sorted(named), *sorted(shown)])
+    if record.is_file() and record.read_text(encoding="utf-8") == wanted:
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for font in fonts.fonts():
+        if font.name in named:
+            (folder / font.name).write_bytes(fonts.reduced_font(font, shown))
+    record.write_text(wanted, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
