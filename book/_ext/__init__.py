@@ -19,10 +19,12 @@ EXTENSIONS = (
     "live_figures",
     "offline",
     "page_checks",
+    "picture_files",
     "quick_rebuild",
     "quiz",
     "reading_time",
     "search_index",
+    "styles",
 )
 
 
