@@ -3,7 +3,7 @@
     page_sizes.py [BOOK]        BOOK: the folder with the HTML; default _build/html
 
 Files that all pages share are loaded once and listed separately: the search index and everything
-in _static, including MathJax. A page's own size is its HTML and all other files that it loads.
+in _static. A page's own size is its HTML and all other files that it loads.
 The report also says how much of that is pictures of sliders and figures, which are base64-encoded
 WebP. "Sent" is the size of the HTML when a server compresses it with gzip.
 """

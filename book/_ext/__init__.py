@@ -12,6 +12,7 @@ EXTENSIONS = (
     "assignments",
     "citations",
     "execute_ahead",
+    "formulas",
     "library_cache",
     "live_figures",
     "offline",

@@ -1,5 +1,5 @@
 // Lets the keyboard scroll a formula that is wider than its column. The theme does so for code
-// and tables; MathJax adds the formulas later.
+// and tables; a quiz may add a copy of a formula later.
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
@@ -15,9 +15,7 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   });
   const watch = () => {
-    document
-      .querySelectorAll('mjx-container[display="true"]')
-      .forEach((formula) => sizes.observe(formula));
+    document.querySelectorAll(".katex-display").forEach((formula) => sizes.observe(formula));
   };
   watch();
   new MutationObserver(watch).observe(document.querySelector("main"), {
