@@ -9,7 +9,8 @@
     :::
 
 The first shows one assignment: how long it takes, how to open it, and a line for each task. The
-second shows a line for each assignment, and the sums.
+second shows a line for each assignment, and the sums. In a sentence, the role
+``{exercise-time}`all``` or ``{exercise-time}`masking``` shows how long they take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from .reading_time import duration
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -213,8 +216,26 @@ class AssignmentsDirective(_Reading):
         return self.write(compare([one for one in found if one], pages))
 
 
+class ExerciseTimeRole(SphinxRole):
+    """Read ``{exercise-time}`NAME```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        root = Path(self.env.srcdir)
+        names = [path.stem for path in (root / "exercises").glob("*/*.ipynb")]
+        minutes = 0
+        for name in sorted(names) if self.text == "all" else [self.text]:
+            path = path_of(root, name)
+            self.env.note_dependency(str(path))
+            try:
+                minutes += read_overview(path).minutes
+            except OverviewError as problem:
+                logger.warning("%s", problem, location=self.get_location(), type="assignments")
+        return [nodes.Text(duration(minutes))], []
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_directive("assignment", AssignmentDirective)
     app.add_directive("assignments", AssignmentsDirective)
+    app.add_role("exercise-time", ExerciseTimeRole())
     return {"parallel_read_safe": True, "parallel_write_safe": True}
