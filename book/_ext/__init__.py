@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 EXTENSIONS = (
     "assignments",
     "citations",
+    "downloads",
     "execute_ahead",
     "formulas",
     "library_cache",
