@@ -24,7 +24,6 @@ from urllib.parse import unquote
 
 from bs4 import Tag
 from PIL import Image
-from pygments.formatters import HtmlFormatter
 
 from tools.editions.pages import EditionError, Page, links, read_pages
 from tools.editions.texts import Texts, read_texts
@@ -33,8 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STYLES = Path(__file__).parent / "styles"
 #: Where the book's pages stand in its folder, from which their pictures' addresses start.
 PAGES = "book"
-#: The colours of code, of the package accessible-pygments.
-CODE_STYLE = "a11y-high-contrast-light"
 DATA_ADDRESS = "data:"
 #: The date in the file, as in the learners' archive: the same contents give the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -148,8 +145,11 @@ def _keep_mathml(page: Page) -> None:
                 f"expected MathML in each formula, found none in {formula.get_text()!r} on the "
                 f"page {page.name}. Build the book anew: make book"
             )
-        for source in mathml.find_all("annotation"):
-            source.decompose()
+        for part in mathml.find_all(True):
+            if part.name == "annotation":
+                part.decompose()
+            else:  # KaTeX writes empty attributes, which MathML does not allow.
+                part.attrs = {name: value for name, value in part.attrs.items() if value}
         number = formula.find(class_="eqno")
         formula.clear()
         formula.extend([part for part in (number, mathml) if part])
@@ -202,8 +202,7 @@ def _entries(pages: list[Page]) -> Iterator[str]:
 
 def _style(html: Path) -> str:
     of_book = (html / "_static" / "museum.css").read_text(encoding="utf-8")
-    code = HtmlFormatter(style=CODE_STYLE).get_style_defs(".highlight")
-    return "\n".join([(STYLES / "text.css").read_text(encoding="utf-8"), of_book, code])
+    return "\n".join([(STYLES / "text.css").read_text(encoding="utf-8"), of_book])
 
 
 def package(files: list[Item], texts: Texts) -> str:

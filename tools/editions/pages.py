@@ -14,6 +14,7 @@ from posixpath import basename
 from urllib.parse import urlsplit
 
 from bs4 import BeautifulSoup, Tag
+from pygments.token import STANDARD_TYPES, Name, Operator, Punctuation, Whitespace
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 #: What only works in a browser, or says that something else does not: elements, and classes.
@@ -21,6 +22,12 @@ DYNAMIC_ELEMENTS = {"script", "style", "noscript", "button", "input", "dialog"}
 DYNAMIC_CLASSES = {
     *("headerlink", "downloads", "sd-summary-state-marker"),
     *("attn-explore-controls", "attn-predict-entry", "attn-predict-verdict", "quiz-status"),
+}
+#: Classes of code that is no keyword, string, number or comment.
+PLAIN_CODE = {
+    css_class
+    for token, css_class in STANDARD_TYPES.items()
+    if token in Name or token in Operator or token in Punctuation or token in Whitespace
 }
 ANSWERS = "answers"
 ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
@@ -97,12 +104,19 @@ def _make_still(article: Tag) -> None:
             or not DYNAMIC_CLASSES.isdisjoint(classes)
         ):
             element.decompose()
+        elif element.name == "span" and _is_plain_code(classes):
+            element.unwrap()
         elif element.name == "img":
             del element["loading"]
         elif "attn-live-still" in classes or _holds_blocks(element):
             element.unwrap()
         elif element.name == "details":
             _open(element, classes)
+
+
+def _is_plain_code(classes: list[str]) -> bool:
+    """Return whether this is a word of code without a colour; there are tens of thousands of them."""
+    return classes == ["pre"] or (len(classes) == 1 and classes[0] in PLAIN_CODE)
 
 
 def _holds_blocks(element: Tag) -> bool:

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bs4 import Tag
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
@@ -53,6 +54,8 @@ def document(pages: list[Page], texts: Texts, styles: list[str]) -> str:
         If a link leads to no page or to no element of its page.
     """
     link_together(pages)
+    for page in pages:
+        _name_formulas(page)
     sheets = "".join(f'<link rel="stylesheet" href="{markup.escape(sheet)}">' for sheet in styles)
     chapters = "".join(
         f'<section class="chapter" id="{page.name}">{page.article.decode_contents()}</section>'
@@ -81,6 +84,21 @@ def link_together(pages: list[Page]) -> None:
                     f"got {link['href']}, which is not there. Build the book anew: make book"
                 )
             link["href"] = f"#{target}"
+
+
+def _name_formulas(page: Page) -> None:
+    """Make each formula a picture with its TeX as the text, in place of many single glyphs."""
+    for formula in page.article.find_all(class_="katex"):
+        source = formula.find("annotation")
+        if not isinstance(source, Tag):
+            raise EditionError(
+                f"expected the TeX of each formula, found none in {formula.get_text()!r} on the "
+                f"page {page.name}. Build the book anew: make book"
+            )
+        formula["role"], formula["aria-label"] = "img", source.get_text()
+        formula.find(class_="katex-mathml").decompose()
+        # Chromium drops the text of a picture all of whose content is hidden.
+        del formula.find(class_="katex-html")["aria-hidden"]
 
 
 def _title_page(texts: Texts) -> str:

@@ -18,7 +18,7 @@ from sphinx_design.dropdown import dropdown_main
 from ..quiz import quiz, quiz_explanation, quiz_explanations, quiz_option, quiz_question
 
 #: What Markdown or Jupyter would read as more than a character.
-SPECIAL = re.compile(r"[\\*`$<\[\]]|(?<!\w)_|_(?!\w)")
+SPECIAL = re.compile(r"[\\*`$<]|(?<!\w)_|_(?!\w)")
 
 
 class NotShown(ValueError):
