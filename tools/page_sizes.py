@@ -22,7 +22,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 #: Bytes a phone on a slow line loads in a few seconds, including all slider pictures.
 LIMIT = 1_200_000
-SHARED = ("_static/", "searchindex.js")
+SHARED = ("_static/",)
 PICTURE = re.compile(rb"data:image/[\w+.-]+;base64,[A-Za-z0-9+/=]+")
 LOADING = {"img": "src", "script": "src", "link": "href", "source": "src"}
 #: Values of `rel` with which a `<link>` only names a page, so the browser loads nothing.

@@ -21,6 +21,7 @@ EXTENSIONS = (
     "quick_rebuild",
     "quiz",
     "reading_time",
+    "search_index",
 )
 
 

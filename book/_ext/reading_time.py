@@ -22,6 +22,8 @@ DERIVED_WORDS_PER_MINUTE = 120
 MINUTES_PER_CELL = 0.5
 # Minutes; a finer estimate would be false precision.
 STEP = 5
+#: The class of the line that states the time.
+TIME_CLASS = "reading-time"
 
 WORD = re.compile(r"\w+(?:[’'./-]\w+)*")
 # Nodes whose text is not counted as words.
@@ -96,7 +98,7 @@ def _state(app: Sphinx, doctree: nodes.document) -> None:
         return
     title = next(doctree.findall(nodes.title))
     text = statement(measure(doctree))
-    line = nodes.paragraph("", text, classes=["reading-time"])
+    line = nodes.paragraph("", text, classes=[TIME_CLASS])
     title.parent.insert(title.parent.index(title) + 1, line)
 
 

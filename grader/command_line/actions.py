@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.command_line.grading import Graded
+    from grader.reporting.report.standing import Standing
     from grader.reporting.results import Result
     from grader.running.pipeline import Run, Workers
 
@@ -382,9 +383,7 @@ def _files_for_platform(
             unnamed.append(result.student)
         elif options.format == "moodle":
             files[name] = page
-            if download and download.of_group:
-                in_groups.append(result.student)
-        else:
+        elif name not in files:  # members of a group have one file in Canvas
             try:
                 files[name] = returning.returned_notebook(
                     options.assignment, options.into.resolve(), result
@@ -393,11 +392,14 @@ def _files_for_platform(
                 if is_by_machine(problem):
                     raise
                 unread.append(result.student)
-    what = "file" if options.format == "moodle" else "notebook"
+        if name in files and download and download.of_group:
+            in_groups.append(result.student)
+    platform = options.format.capitalize()
+    what, shown = ("file", "pages") if options.format == "moodle" else ("notebook", "notebook")
     return files, {
-        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        f"{platform}'s archive in {where} has no {what} that leads to them": unnamed,
         "The graded notebook cannot be read": unread,
-        "Moodle shows the pages of a group to all its members": in_groups,
+        f"{platform} shows the {shown} of a group to all its members": in_groups,
     }
 
 
@@ -409,14 +411,52 @@ def write_report(options: argparse.Namespace) -> int:
     NothingGraded
         If the students that were asked for have no graded work.
     """
-    from grader.reporting import report
+    from grader.reporting.report import lecture
 
     found = _results(options)
     path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
-    report.write_report(options.assignment, found, path, deadline)
+    lecture.write_report(
+        options.assignment,
+        found,
+        path,
+        _standing(options),
+        options.into.resolve(),
+        deadline,
+        _asked(options),
+    )
     _tell(options, str(path), {"file": str(path)})
     return 0
+
+
+def write_student_pages(options: argparse.Namespace) -> dict[str, Any]:
+    """Write a page for each student over the term, and return what was written, for JSON."""
+    from grader.reporting import summary
+    from grader.reporting.report import student_pages
+    from grader.reporting.report.people import LIST
+
+    number = student_pages.write_student_pages(
+        _standing(options), options.into.resolve(), _asked(options)
+    )
+    path = options.into / LIST
+    if not options.json:
+        say(f"{path} and {summary.counted(number, 'page')} in {path.with_suffix('')}")
+    return {"students": {"file": str(path), "pages": number}}
+
+
+def _standing(options: argparse.Namespace) -> Standing:
+    """Return how the class stands in the term, which is read once for all assignments."""
+    from grader.reporting.report.standing import read_standing
+
+    if "standing" not in options.shared:
+        found = read_standing(gradebook_address(options), options.into.resolve())
+        options.shared["standing"] = found
+    standing: Standing = options.shared["standing"]
+    return standing
+
+
+def _asked(options: argparse.Namespace) -> Callable[[str], bool]:
+    return lambda student: course.matches_student(student, options.student)
 
 
 def extend(options: argparse.Namespace) -> int:

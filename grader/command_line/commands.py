@@ -291,13 +291,13 @@ def _add_return(commands: Commands) -> None:
 
 
 def _add_report(commands: Commands) -> None:
-    command = _command(commands, "report", "write a page on how the class did")
+    command = _command(commands, "report", "write pages on how the class and each student did")
     _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
-    command.set_defaults(action=each(actions.write_report))
+    command.set_defaults(action=each(actions.write_report, actions.write_student_pages))
 
 
 def _add_extend(commands: Commands) -> None:

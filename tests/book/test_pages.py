@@ -247,20 +247,6 @@ def test_without_javascript_a_page_has_no_dead_controls(watch, address, name):
 
 
 @pytest.mark.parametrize("origin", ["file", "http"])
-def test_the_search_finds_a_chapter(watch, address, origin):
-    watched = watch()
-    watched.open(address(origin, "book/index.html"))
-    page = watched.page
-    page.keyboard.press("Control+k")
-    page.keyboard.type("scorecard")
-    page.keyboard.press("Enter")
-    result = page.locator("#search-results li a").first
-    result.wait_for()
-    assert urlsplit(result.get_attribute("href")).path.endswith("book/dot-products.html")
-    assert watched.problems == []
-
-
-@pytest.mark.parametrize("origin", ["file", "http"])
 def test_the_index_redirects_to_the_welcome_page(watch, address, origin):
     watched = watch()
     watched.page.goto(address(origin, "index.html"))
@@ -285,7 +271,9 @@ def test_a_page_has_one_search_box_and_no_useless_button(watch, address, name):
     watched.open(address("file", name))
     page = watched.page
     buttons = [
-        button.get_attribute("aria-label") or button.get_attribute("title")
+        button.get_attribute("aria-label")
+        or button.get_attribute("title")
+        or button.locator("span").inner_text()
         for button in page.locator(
             "#pst-primary-sidebar button, .article-header-buttons button"
         ).all()

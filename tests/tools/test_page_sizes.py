@@ -19,12 +19,12 @@ def book(tmp_path):
         "index.html": "<p>Start</p>",
         "book/pictures.html": (
             '<link rel="stylesheet" href="../_static/a.css"><link rel="next" href="next.html">'
-            '<script src="../searchindex.js"></script>'
+            '<script src="../_static/b.js"></script>'
             f'<img src="data:image/webp;base64,{PICTURE}"><img src="../_images/plot.png">'
             '<img src="https://a.org/b.png"><a href="next.html">next</a>'
         ),
         "book/next.html": "<p>Next</p>",
-        "searchindex.js": "s" * 900,
+        "_static/b.js": "s" * 900,
         "_static/a.css": "c" * 70,
         "_static/template.html": "<p>The theme's own</p>",
         "_images/plot.png": "p" * 500,
@@ -48,7 +48,7 @@ def test_size_is_html_plus_unshared_files(book):
 
 
 def test_shared_files_are_listed_separately(book):
-    assert page_sizes.shared(book) == {"_static/a.css": 70, "searchindex.js": 900}
+    assert page_sizes.shared(book) == {"_static/a.css": 70, "_static/b.js": 900}
     lines = list(page_sizes.report(book))
     assert any(line.startswith("book/pictures.html ") for line in lines)
     assert "shared by all, loaded once: 1 kB, of which" in lines

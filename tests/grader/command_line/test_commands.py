@@ -110,8 +110,12 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
         '"bo"',
     ]
     status, out, _ = run("report")
-    assert (status, out) == (0, f"{tmp_path / 'report-dot-products.html'}\n")
-    assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
+    assert (status, out) == (
+        0,
+        f"{tmp_path / 'report-dot-products.html'}\n"
+        f"{tmp_path / 'report-students.html'} and 10 pages in {tmp_path / 'report-students'}\n",
+    )
+    assert "cleo" in Path(out.splitlines()[0]).read_text(encoding="utf-8")
 
 
 def test_an_invalid_file_removes_the_earlier_grade(hand_in, run, tmp_path):

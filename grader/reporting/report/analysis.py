@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ class Item:
     full: int  #: number of students with all points
     none: int  #: number of students without any points
     discrimination: float | None  #: correlation with the sum of the scores of all other cells
+    below: tuple[str, ...]  #: students without all points, the lowest score first
 
     @property
     def mostly_scored(self) -> bool:
@@ -38,6 +39,22 @@ class PartCount:
     title: str
     passed: int
     number: int  #: number of students for whom the part was executed
+
+
+@dataclass(frozen=True)
+class ChoiceCount:
+    """Which letters students chose for an answer."""
+
+    cell: str
+    name: str  #: of the answer
+    number: int  #: number of students whose tests were executed
+    right: int  #: number of students with the right letter
+    wrong: Mapping[str, int]  #: number of students by letter, the most frequent first
+
+    @property
+    def without(self) -> int:
+        """Number of students who gave no letter."""
+        return self.number - self.right - sum(self.wrong.values())
 
 
 def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
@@ -59,6 +76,13 @@ def items(results: Sequence[Result], cells: Sequence[str]) -> list[Item]:
                 sum(score >= points for score in scores),
                 sum(score == 0 for score in scores),
                 _correlation(scores, rest),
+                tuple(
+                    entry.student
+                    for entry, score in sorted(
+                        zip(known, scores, strict=True), key=lambda pair: (pair[1], pair[0].student)
+                    )
+                    if score < points
+                ),
             )
         )
     return found
@@ -75,6 +99,36 @@ def parts(results: Sequence[Result]) -> list[PartCount]:
                 number[cell, title] += 1
                 passed[cell, title] += has_passed
     return [PartCount(*key, passed[key], number[key]) for key in number]
+
+
+def choices(results: Sequence[Result]) -> list[ChoiceCount]:
+    """Count which letters students chose, for each answer that is one.
+
+    A letter can be right for one student and wrong for another, whose numbers are others.
+    """
+    number: Counter[str] = Counter()
+    right: Counter[tuple[str, str]] = Counter()
+    wrong: dict[tuple[str, str], Counter[str]] = {}
+    for result in results:
+        for cell, of_cell in result.parts.items():
+            number[cell] += 1
+            chosen = {choice.name: choice for part in of_cell for choice in part.choices}
+            for name, choice in chosen.items():
+                letters = wrong.setdefault((cell, name), Counter())
+                if choice.is_right:
+                    right[cell, name] += 1
+                else:
+                    letters[choice.letter] += 1
+    return [
+        ChoiceCount(
+            cell,
+            name,
+            number[cell],
+            right[cell, name],
+            dict(sorted(letters.items(), key=lambda pair: (-pair[1], pair[0]))),
+        )
+        for (cell, name), letters in wrong.items()
+    ]
 
 
 def mistakes(results: Sequence[Result]) -> dict[str, list[str]]:
