@@ -32,8 +32,6 @@ ROOT = Path(__file__).resolve().parents[2]
 STYLES = Path(__file__).parent / "styles"
 #: Seconds for Chromium to lay out or to print all pages, also on a slow machine.
 PATIENCE = 600
-#: The document's exit status if there is no Chromium; `make release` goes on without a PDF then.
-NO_CHROMIUM = 3
 
 
 def document(pages: list[Page], texts: Texts, styles: list[str]) -> str:
@@ -197,7 +195,7 @@ def main(arguments: list[str] | None = None) -> int:
             "On Debian and Ubuntu run: sudo apt-get install chromium",
             file=sys.stderr,
         )
-        return NO_CHROMIUM
+        return 1
     try:
         count = make(options.html, ROOT / "_toc.yml", read_texts(ROOT), options.pdf, chromium)
     except EditionError as error:
