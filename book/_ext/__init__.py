@@ -12,6 +12,7 @@ EXTENSIONS = (
     "assignments",
     "citations",
     "dropped_pages",
+    "downloads",
     "execute_ahead",
     "formulas",
     "heading_labels",

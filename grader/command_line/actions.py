@@ -87,7 +87,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
     salt = configured_salt()
     learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
-    say(bundle.bundle(options.book, options.into, salt, list(learners)))
+    say(bundle.bundle(options.book, options.into, salt, list(learners), options.editions))
     return 0
 
 
