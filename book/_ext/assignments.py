@@ -9,7 +9,8 @@
     :::
 
 The first shows one assignment: how long it takes, how to open it, and a line for each task. The
-second shows a line for each assignment, and the sums.
+second shows a line for each assignment, and the sums. In a sentence, the role
+``{exercise-time}`all``` or ``{exercise-time}`masking``` shows how long they take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from .reading_time import duration
+
+from .downloads.addresses import binder_address, colab_address
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -136,8 +141,15 @@ def _rows(header: Sequence[object], rows: Sequence[Sequence[object]]) -> list[st
     return [f"| {' | '.join(map(str, row))} |" for row in (header, aligned, *rows)]
 
 
-def describe(found: Overview) -> list[str]:
-    """Return the Markdown of one assignment."""
+def describe(found: Overview, repository: str = "", branch: str = "main") -> list[str]:
+    """Return the Markdown of one assignment.
+
+    Parameters
+    ----------
+    found : Overview
+    repository, branch : str
+        The course's repository on GitHub, for links that open the notebook; empty for none.
+    """
     sentences = (
         f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
         f"{found.minutes} minutes together and give {found.points} points. "
@@ -145,7 +157,27 @@ def describe(found: Overview) -> list[str]:
         f"then `{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
-    return [sentences, "", *_rows(found.header, tasks)]
+    return [
+        sentences,
+        "",
+        "{.downloads}",
+        _ways_to_open(found.name, repository, branch),
+        "",
+        *_rows(found.header, tasks),
+    ]
+
+
+def _ways_to_open(name: str, repository: str, branch: str) -> str:
+    path = f"exercises/{name}/{name}.ipynb"
+    download = f"Or download {{download}}`{name}.ipynb </{path}>`."
+    if not repository:
+        return download
+    colab, binder = (make(repository, branch, path) for make in (colab_address, binder_address))
+    return (
+        f"{download} Or open it [in Binder]({binder}), or [in Colab]({colab}), where a cell with "
+        f'`%pip install "attn_lib @ git+{repository}@{branch}"` has to come first. Both forget '
+        "your work, so download it when you stop."
+    )
 
 
 def compare(found: list[Overview], pages: set[str]) -> list[str]:
@@ -194,10 +226,12 @@ class AssignmentDirective(_Reading):
 
     def run(self) -> list[nodes.Node]:
         found = self.read(self.arguments[0])
+        config = self.config
         if not found:
             return []
         place = nodes.target("", "", ids=[_id(found.name)])
-        return [place, *self.write(describe(found))]
+        described = describe(found, config.repository_address, config.repository_branch)
+        return [place, *self.write(described)]
 
 
 class AssignmentsDirective(_Reading):
@@ -213,8 +247,26 @@ class AssignmentsDirective(_Reading):
         return self.write(compare([one for one in found if one], pages))
 
 
+class ExerciseTimeRole(SphinxRole):
+    """Read ``{exercise-time}`NAME```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        root = Path(self.env.srcdir)
+        names = [path.stem for path in (root / "exercises").glob("*/*.ipynb")]
+        minutes = 0
+        for name in sorted(names) if self.text == "all" else [self.text]:
+            path = path_of(root, name)
+            self.env.note_dependency(str(path))
+            try:
+                minutes += read_overview(path).minutes
+            except OverviewError as problem:
+                logger.warning("%s", problem, location=self.get_location(), type="assignments")
+        return [nodes.Text(duration(minutes))], []
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_directive("assignment", AssignmentDirective)
     app.add_directive("assignments", AssignmentsDirective)
+    app.add_role("exercise-time", ExerciseTimeRole())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

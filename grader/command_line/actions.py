@@ -59,7 +59,7 @@ class NoFolder(GraderError):
 
 def release_exercises(options: argparse.Namespace) -> int:
     """Release learners' notebooks and return the exit status."""
-    from grader.releasing import release
+    from grader.releasing import release, start_page
 
     exit_status = 0
     for assignment in options.assignments or course.assignments():
@@ -68,6 +68,8 @@ def release_exercises(options: argparse.Namespace) -> int:
         except GraderError as problem:
             say(problem, error=True)
             exit_status = SOME_FAILED
+    if not options.assignments:
+        say(start_page.write_start_page())
     return exit_status
 
 
@@ -85,7 +87,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
     salt = configured_salt()
     learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
-    say(bundle.bundle(options.book, options.into, salt, list(learners)))
+    say(bundle.bundle(options.book, options.into, salt, list(learners), options.editions))
     return 0
 
 

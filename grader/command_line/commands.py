@@ -136,6 +136,12 @@ def _add_bundle(commands: Commands) -> None:
         help="the folder with the built book (default: %(default)s)",
     )
     command.add_argument(
+        "--editions",
+        type=Path,
+        default=course.ROOT / "_editions",
+        help="the folder with the book's PDF and EPUB, if they are made (default: %(default)s)",
+    )
+    command.add_argument(
         "--into",
         type=Path,
         default=course.ROOT / "dist",
