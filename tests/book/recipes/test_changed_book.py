@@ -23,7 +23,7 @@ Mehr in [der Maskierung](sums.md#before-the-softmax), in [Kosten](costs.md#count
 """,
     "sums": """# Maskierung
 
-## Vor dem Softmax
+## Erst maskieren
 
 Wie in [Kosten](costs.md "Kosten").
 
