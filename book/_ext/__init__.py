@@ -17,6 +17,7 @@ EXTENSIONS = (
     "live_figures",
     "offline",
     "page_checks",
+    "page_metadata",
     "quick_rebuild",
     "quiz",
     "reading_time",
