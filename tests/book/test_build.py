@@ -163,7 +163,7 @@ def test_remote_references(html, references):
     assert remote_references(html) == references
 
 
-@pytest.mark.parametrize("name", ["html_scan", "offline", "page_checks"])
+@pytest.mark.parametrize("name", ["html_scan", "offline", "page_checks", "picture_files"])
 def test_examples_in_the_extensions(name):
     results = doctest.testmod(importlib.import_module(f"book._ext.{name}"))
     assert results.attempted

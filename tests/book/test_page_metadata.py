@@ -12,9 +12,11 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from bs4 import BeautifulSoup
+from docutils import nodes
 
-from book._ext.course_picture import draw
-from book._ext.page_metadata import MAX_DESCRIPTION, PICTURE_SIZE
+from book._ext.finding.course_picture import draw
+from book._ext.finding.page_metadata import MAX_DESCRIPTION, PICTURE_SIZE, beginning
+from book._ext.reading_time import TIME_CLASS
 from tests.book.contents import listed_pages
 
 SITE = "https://owner.example/course/"
@@ -98,20 +100,29 @@ def test_the_page_at_the_root_is_the_first_page(watch, built_book):
     assert watched.problems == []
 
 
-def test_a_page_without_a_description_fails_the_build(tiny_book, jupyter_book, tmp_path):
+def test_a_page_without_a_description_has_its_beginning():
+    page = nodes.document(None, None)
+    page += nodes.section("", nodes.title("", "A page"), ids=["a-page"])
+    page[0] += nodes.paragraph("", "About 5 minutes to read.", classes=[TIME_CLASS])
+    page[0] += nodes.paragraph("", "", nodes.Text("Word " * 40), nodes.math("", r"\sqrt{n}"))
+    assert beginning(page) == "Word " * 31 + "…"
+    page[0][-1].children = [nodes.Text("It has "), nodes.math("", r"\sqrt{n}")]
+    assert beginning(page) == "It has √n"
+    assert beginning(nodes.document(None, None)) == ""
+
+
+def test_a_long_description_fails_the_build(tiny_book, jupyter_book, tmp_path):
     source = tiny_book("good-quiz")
     config = (source / "_config.yml").read_text(encoding="utf-8")
+    first = "      book/index: >-\n"
+    assert config.count(first) == 1
     (source / "_config.yml").write_text(
-        config.replace("      book/index: >-", "      book/other: >-"), encoding="utf-8"
+        config.replace(first, f"{first}        {'Long ' * 40}\n"), encoding="utf-8"
     )
     build = jupyter_book(source, tmp_path)
     assert build.status == 1
-    reports = re.findall(r"WARNING: (.*)$", build.output, re.MULTILINE)
-    (report,) = reports
-    assert report == (
-        "expected a description of at most 160 characters in page_descriptions of _config.yml, "
-        "got ''"
-    )
+    (report,) = re.findall(r"WARNING: (.*)$", build.output, re.MULTILINE)
+    assert report.startswith("page_descriptions: expected at most 160 characters, got ")
 
 
 def test_the_picture_is_the_same_each_time():
@@ -119,6 +130,6 @@ def test_the_picture_is_the_same_each_time():
 
 
 def test_examples():
-    results = doctest.testmod(importlib.import_module("book._ext.page_metadata"))
+    results = doctest.testmod(importlib.import_module("book._ext.finding.page_metadata"))
     assert results.attempted
     assert not results.failed
