@@ -22,10 +22,9 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote
 
-from bs4 import Tag
 from PIL import Image
 
-from tools.editions.pages import EditionError, Page, links, read_pages
+from tools.editions.pages import EditionError, Page, inner, links, read_pages, text_of
 from tools.editions.texts import Texts, read_texts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,12 +107,14 @@ def items(pages: list[Page], html: Path, texts: Texts) -> list[Item]:
         If a link leads nowhere, a formula has no MathML, or a picture is missing.
     """
     pictures: dict[str, bytes] = {}
-    anchors = {page.name: {str(e["id"]) for e in page.article.find_all(id=True)} for page in pages}
+    anchors = {
+        page.name: {text_of(e, "id") for e in page.article.find_all(id=True)} for page in pages
+    }
     for page in pages:
         _point_links_at_chapters(page, anchors)
         _keep_mathml(page)
         for image in page.article.find_all("img"):
-            content = _as_png(_read_picture(str(image["src"]), html / PAGES))
+            content = _as_png(_read_picture(text_of(image, "src"), html / PAGES))
             name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.png"
             pictures[name] = content
             image["src"] = name
@@ -139,12 +140,7 @@ def _point_links_at_chapters(page: Page, anchors: dict[str, set[str]]) -> None:
 def _keep_mathml(page: Page) -> None:
     """Leave of each typeset formula its MathML, without the TeX that it was made from."""
     for formula in page.article.find_all(class_="math"):
-        mathml = formula.find("math")
-        if not isinstance(mathml, Tag):
-            raise EditionError(
-                f"expected MathML in each formula, found none in {formula.get_text()!r} on the "
-                f"page {page.name}. Build the book anew: make book"
-            )
+        mathml = inner(formula, "math")
         for part in mathml.find_all(True):
             if part.name == "annotation":
                 part.decompose()
@@ -197,7 +193,9 @@ def _entries(pages: list[Page]) -> Iterator[str]:
             f'<li><a href="{page.name}.xhtml">{markup.escape(page.title)}</a></li>'
             for page in group
         )
-        yield f"<li><span>{markup.escape(part)}</span><ol>{chapters}</ol></li>" if part else chapters
+        yield (
+            f"<li><span>{markup.escape(part)}</span><ol>{chapters}</ol></li>" if part else chapters
+        )
 
 
 def _style(html: Path) -> str:

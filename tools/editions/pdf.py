@@ -17,12 +17,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bs4 import Tag
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from tools.chromium import FLAGS
-from tools.editions.pages import EditionError, Page, links, read_pages
+from tools.editions.pages import EditionError, Page, inner, links, read_pages, text_of
 from tools.editions.texts import Texts, read_texts
 
 if TYPE_CHECKING:
@@ -71,8 +70,9 @@ def link_together(pages: list[Page]) -> None:
     known = {page.name for page in pages}
     for page in pages:
         for element in page.article.find_all(id=True):
-            element["id"] = f"{page.name}--{element['id']}"
-            known.add(element["id"])
+            anchor = f"{page.name}--{text_of(element, 'id')}"
+            element["id"] = anchor
+            known.add(anchor)
     for page in pages:
         for link, name, anchor in links(page):
             target = f"{name}--{anchor}" if anchor else name
@@ -87,16 +87,11 @@ def link_together(pages: list[Page]) -> None:
 def _name_formulas(page: Page) -> None:
     """Make each formula a picture with its TeX as the text, in place of many single glyphs."""
     for formula in page.article.find_all(class_="katex"):
-        source = formula.find("annotation")
-        if not isinstance(source, Tag):
-            raise EditionError(
-                f"expected the TeX of each formula, found none in {formula.get_text()!r} on the "
-                f"page {page.name}. Build the book anew: make book"
-            )
-        formula["role"], formula["aria-label"] = "img", source.get_text()
-        formula.find(class_="katex-mathml").decompose()
+        formula["role"] = "img"
+        formula["aria-label"] = inner(formula, "annotation").get_text()
+        inner(formula, css_class="katex-mathml").decompose()
         # Chromium drops the text of a picture all of whose content is hidden.
-        del formula.find(class_="katex-html")["aria-hidden"]
+        del inner(formula, css_class="katex-html")["aria-hidden"]
 
 
 def _title_page(texts: Texts) -> str:
