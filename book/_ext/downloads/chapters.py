@@ -35,8 +35,8 @@ CLASS = "downloads"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 HOW = (
     "> This is a chapter as a notebook. Choose *Run*, *Run All Cells*: then its figures have "
-    "sliders that move. It needs what the exercises need: `attn_lib`, from the course, with its extra "
-    "`exercises`."
+    "sliders that move. It needs what the exercises need: `attn_lib`, from the course, with its "
+    "extra `exercises`."
 )
 
 
