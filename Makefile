@@ -69,8 +69,8 @@ class: environment ## Grade the sample class, unless it is up to date or no sand
 		-- $(python) -m grader sample-class --skip-without-sandbox
 
 .PHONY: lab
-lab: environment ## Open the exercises in JupyterLab.
-	@tools/lab exercises
+lab: environment ## Open the exercises in JupyterLab, with links to them in the order of the course.
+	@tools/lab exercises --LabApp.default_url=/lab/tree/start.ipynb
 
 .PHONY: serve
 serve: book ## Serve the book on this machine; PORT=8000.

@@ -9,7 +9,8 @@
     :::
 
 The first shows one assignment: how long it takes, how to open it, and a line for each task. The
-second shows a line for each assignment, and the sums.
+second shows a line for each assignment, and the sums. In a sentence, the role
+``{exercise-time}`all``` or ``{exercise-time}`masking``` shows how long they take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from .reading_time import duration
 
 from .downloads.addresses import binder_address, colab_address
 
@@ -33,8 +36,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HEADER = ["task", "minutes", "points"]
-SUMS = "together"
+#: What the columns of the table mean. Its words may be those of any language.
+COLUMNS = ["task", "minutes", "points"]
 
 
 class OverviewError(ValueError):
@@ -57,6 +60,7 @@ class Overview:
     name: str
     title: str
     tasks: tuple[Task, ...]
+    header: tuple[str, ...] = tuple(COLUMNS)  #: the words above the columns
 
     @property
     def minutes(self) -> int:
@@ -109,22 +113,27 @@ def overview(name: str, text: str) -> Overview:
         for line in lines
         if line.lstrip().startswith("|")
     ]
-    if not titles or len(rows) < 4 or rows[0] != HEADER or rows[-1][0] != SUMS:
+    if not titles or len(rows) < 4 or len(rows[0]) != len(COLUMNS):
         raise OverviewError(
-            f"{name}: expected a title and a table of {', '.join(HEADER)} that ends with "
-            f"{SUMS!r} in the first cell."
+            f"{name}: expected a title and a table of {', '.join(COLUMNS)} in the first cell, with "
+            "the sums in its last row."
         )
     try:
         *tasks, sums = (Task(row[0], int(row[1]), int(row[2])) for row in rows[2:])
     except (IndexError, ValueError):
         raise OverviewError(f"{name}: expected whole minutes and points in each row.") from None
-    found = Overview(name, titles[0], tuple(tasks))
+    found = Overview(name, titles[0], tuple(tasks), tuple(rows[0]))
     if (sums.minutes, sums.points) != (found.minutes, found.points):
         raise OverviewError(
             f"{name}: expected the sums {found.minutes} and {found.points} in the last row, "
             f"got {sums.minutes} and {sums.points}."
         )
     return found
+
+
+def _id(name: str) -> str:
+    """Return the address of an assignment in its chapter, whatever the heading above it is."""
+    return f"exercise-{name}"
 
 
 def _rows(header: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
@@ -154,7 +163,7 @@ def describe(found: Overview, repository: str = "", branch: str = "main") -> lis
         "{.downloads}",
         _ways_to_open(found.name, repository, branch),
         "",
-        *_rows(HEADER, tasks),
+        *_rows(found.header, tasks),
     ]
 
 
@@ -175,7 +184,7 @@ def compare(found: list[Overview], pages: set[str]) -> list[str]:
     """Return the Markdown of several assignments, each linked to its chapter if it has one."""
     rows = [
         [
-            f"[{one.name}]({one.name}.md#exercise)" if one.name in pages else one.name,
+            f"[{one.name}]({one.name}.md#{_id(one.name)})" if one.name in pages else one.name,
             len(one.tasks),
             one.minutes,
             one.points,
@@ -220,7 +229,9 @@ class AssignmentDirective(_Reading):
         config = self.config
         if not found:
             return []
-        return self.write(describe(found, config.repository_address, config.repository_branch))
+        place = nodes.target("", "", ids=[_id(found.name)])
+        described = describe(found, config.repository_address, config.repository_branch)
+        return [place, *self.write(described)]
 
 
 class AssignmentsDirective(_Reading):
@@ -236,8 +247,26 @@ class AssignmentsDirective(_Reading):
         return self.write(compare([one for one in found if one], pages))
 
 
+class ExerciseTimeRole(SphinxRole):
+    """Read ``{exercise-time}`NAME```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        root = Path(self.env.srcdir)
+        names = [path.stem for path in (root / "exercises").glob("*/*.ipynb")]
+        minutes = 0
+        for name in sorted(names) if self.text == "all" else [self.text]:
+            path = path_of(root, name)
+            self.env.note_dependency(str(path))
+            try:
+                minutes += read_overview(path).minutes
+            except OverviewError as problem:
+                logger.warning("%s", problem, location=self.get_location(), type="assignments")
+        return [nodes.Text(duration(minutes))], []
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_directive("assignment", AssignmentDirective)
     app.add_directive("assignments", AssignmentsDirective)
+    app.add_role("exercise-time", ExerciseTimeRole())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -37,14 +38,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0: everything succeeded. 1: some submissions or notebooks failed; the output names them.
-        2: the command could not be carried out. 130: it was stopped with Ctrl-C.
+        2: the command could not be carried out. 130: it was stopped with Ctrl-C. 141: the program
+        that read the output has ended.
     """
-    options = parsed(arguments)
     try:
-        return options.action(options)
+        try:
+            return _carried_out(parsed(arguments))
+        finally:
+            actions.flush()
+    except actions.NobodyReads:
+        # What is still to be written when Python ends would fail again.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return actions.NOT_READ
+
+
+def _carried_out(options: argparse.Namespace) -> int:
+    try:
+        status: int = options.action(options)
+        return status
     except KeyboardInterrupt:
         actions.say("stopped; the same command continues from here.", error=True)
         return actions.STOPPED
+    except actions.NobodyReads:
+        raise
     except GraderError as problem:
         actions.say(problem, error=True)
         return actions.NOT_DONE
@@ -167,6 +185,12 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
         help="judge again what has not changed since it was graded; continues if it was stopped",
     )
     command.add_argument(
+        "--keep-grades",
+        action="store_true",
+        help="judge only what was handed in since; grades stay even if the assignment, the course "
+        "or the environment has changed",
+    )
+    command.add_argument(
         "--add-students",
         action="store_true",
         help="also grade folders that are not on the class list, and make students of them",
@@ -273,6 +297,7 @@ def _add_totals(commands: Commands) -> None:
         default="Term total",
         help="for platforms, the heading of the column with the totals (default: %(default)s)",
     )
+    _add_json(command)
     command.set_defaults(action=actions.write_totals)
 
 
@@ -293,6 +318,7 @@ def _add_return(commands: Commands) -> None:
         metavar="FOLDER",
         help="the folder in which zip_collect made the folder downloaded (default: the course's)",
     )
+    _add_json(command)
     command.set_defaults(action=actions.return_feedback)
 
 
@@ -349,6 +375,7 @@ def _add_course(commands: Commands) -> None:
         help="only say which tests run outside the sandbox, and which inside",
     )
     _add_isolation(command)
+    _add_json(command)
     command.set_defaults(action=actions.grade_other_course)
 
 

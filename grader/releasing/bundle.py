@@ -25,6 +25,7 @@ from nbgrader.utils import is_grade, is_solution
 from grader.course import ROOT, SOLUTIONS, assignments
 from grader.errors import GraderError
 from grader.releasing.release import generate
+from grader.releasing.start_page import NAME, in_chapter_order, start_page
 from grader.releasing.without_answers import write_tree
 
 LICENCES = ("LICENSE", "LICENSE-TEXT")
@@ -219,27 +220,18 @@ def _editions(folder: Path | None) -> dict[str, bytes]:
 def _exercises() -> dict[str, bytes]:
     """Return newly released notebooks, since somebody may have worked in those in exercises/."""
     with tempfile.TemporaryDirectory() as folder:
-        return {
+        released = {
             f"exercises/{assignment}/{assignment}.ipynb": generate(
                 assignment, Path(folder)
             ).read_bytes()
             for assignment in assignments()
         }
-
-
-def _in_chapter_order() -> list[str]:
-    """Return the assignments in the order of their chapters; those without a chapter come last."""
-    pages = (ROOT / "_toc.yml").read_text(encoding="utf-8").split()
-    chapters = [page.removeprefix("book/") for page in pages]
-    return sorted(
-        assignments(),
-        key=lambda name: chapters.index(name) if name in chapters else len(chapters),
-    )
+    return released | {f"exercises/{NAME}": f"{nbformat.writes(start_page())}\n".encode()}
 
 
 def _texts(version: str, wheel: str, editions: list[str]) -> dict[str, bytes]:
     listed = "\n".join(
-        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in _in_chapter_order()
+        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in in_chapter_order()
     )
     lines = "".join(f"  {name}: {EDITIONS[name]}\n" for name in editions)
     named = {

@@ -17,9 +17,9 @@ import yaml
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-LOOKS, KEEP_LOOKS = (
+LOOKS, KEEP_LOOKS, NAMES = (
     (Path(__file__).parent / name).read_text(encoding="utf-8")
-    for name in ("looks.js", "keep_looks.js")
+    for name in ("looks.js", "keep_looks.js", "names.js")
 )
 #: The rules whose result depends on colours. For a link in a text, so does its distinction.
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
@@ -199,11 +199,20 @@ class WatchedPage:
         }""")
 
     def pictures_not_shown(self) -> list[str]:
-        """Return the figures' pictures that are not loaded or are no pictures."""
-        return self.page.evaluate(
-            "[...document.querySelectorAll('figure img')]"
-            ".filter(image => !image.complete || !image.naturalWidth).map(image => image.alt)"
-        )
+        """Return the figures' pictures that cannot be loaded or are no pictures.
+
+        A browser loads them when they come near; this loads all of them.
+        """
+        return self.page.evaluate("""async () => {
+            const images = [...document.querySelectorAll("figure img")];
+            images.forEach(image => { image.loading = "eager"; });
+            await Promise.allSettled(images.map(image => image.decode()));
+            return images.filter(image => !image.naturalWidth).map(image => image.alt);
+        }""")
+
+    def names(self) -> set[str]:
+        """Return the tags, classes, ids and attributes that are on the page now."""
+        return set(self.page.evaluate(NAMES))
 
     def overflow(self) -> int:
         """Return by how many pixels the page is wider than the window."""

@@ -8,11 +8,11 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from book._ext.library_cache import library_hash
 from book._ext.offline import remote_references
 from book._ext.page_checks import alt_problem
+from tests.book.contents import listed_pages
 
 
 def test_the_book_builds_without_a_warning(book_build):
@@ -163,7 +163,7 @@ def test_remote_references(html, references):
     assert remote_references(html) == references
 
 
-@pytest.mark.parametrize("name", ["html_scan", "offline", "page_checks"])
+@pytest.mark.parametrize("name", ["html_scan", "offline", "page_checks", "picture_files"])
 def test_examples_in_the_extensions(name):
     results = doctest.testmod(importlib.import_module(f"book._ext.{name}"))
     assert results.attempted
@@ -171,10 +171,8 @@ def test_examples_in_the_extensions(name):
 
 
 def test_every_page_is_in_the_table_of_contents(root):
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    listed = [toc["root"], *(chapter["file"] for chapter in toc["chapters"])]
     written = [f"book/{page.stem}" for page in (root / "book").glob("*.md")]
-    assert sorted(listed) == sorted(written)
+    assert sorted(listed_pages(root)) == sorted(written)
 
 
 def test_no_heading_contains_a_formula(root):

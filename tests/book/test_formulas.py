@@ -5,17 +5,20 @@ from __future__ import annotations
 import doctest
 import hashlib
 import importlib
+import io
 import re
 
 import pytest
 from docutils import nodes
+from fontTools.ttLib import TTFont
 
 from book._ext.formulas import display_tex, typesetting
+from book._ext.formulas.fonts import characters, fonts, reduced_font, style_sheet
 from book._ext.formulas.stored import StoredFormulas
-from book._ext.formulas.typesetting import FormulaError, fonts, mathml, style_sheet, typeset
+from book._ext.formulas.typesetting import FormulaError, mathml, typeset
 
 
-@pytest.mark.parametrize("name", ["formulas", "formulas.typesetting"])
+@pytest.mark.parametrize("name", ["formulas", "formulas.fonts", "formulas.typesetting"])
 def test_examples(name):
     results = doctest.testmod(importlib.import_module(f"book._ext.{name}"))
     assert results.attempted
@@ -36,6 +39,21 @@ def test_katex_is_what_its_note_describes(root):
 def test_the_style_sheet_names_all_fonts_and_no_other_file():
     named = re.findall(r"url\((.*?)\)", style_sheet())
     assert sorted(named) == [f"fonts/{font.name}" for font in fonts()]
+
+
+def test_a_font_keeps_what_is_shown_and_its_licence():
+    path = next(font for font in fonts() if font.name == "KaTeX_Main-Regular.woff")
+    small = TTFont(io.BytesIO(reduced_font(path, {"a", "√", "+"})))
+    assert set(small.getBestCmap()) == {ord(character) for character in "a√+"}
+    assert {entry.nameID for entry in small["name"].names} == {0, 13, 14}
+    assert "SIL Open Font License" in str(small["name"].getName(13, 3, 1))
+
+
+def test_the_characters_of_a_formula_are_all_found():
+    tex = r"\sqrt{\frac{a}{b}} + \operatorname{softmax}\left(c_{d_k}\right) \le e^\top"
+    html = f"<p>zzz{typeset(tex, display=True)}yyy</p>"
+    assert set("abcdeksoftmax+≤⊤()") <= characters(html)
+    assert not set("yz") & characters(html)
 
 
 def test_an_equation_has_its_number_and_its_link(build_tiny_book):

@@ -8,19 +8,15 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from urllib.request import urlopen
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 from attn_lib.course.mistakes import catalogue
 from book._ext.html_scan import tags
+from tests.book.contents import listed_pages
 from tools import page_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
-TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-FILES = [TOC["root"]]
-for chapter in TOC["chapters"]:
-    FILES += [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
-CHAPTERS = [f"{name}.html" for name in FILES]
+CHAPTERS = [f"{name}.html" for name in listed_pages(ROOT)]
 PAGES = [*CHAPTERS, "search.html"]
 
 #: Repeated elements that the accessibility checker skips: all entries of the reference but the

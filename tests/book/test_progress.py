@@ -55,7 +55,7 @@ def test_the_first_page_leads_to_where_a_reader_was(page_at):
     page_at("glossary")  # looking up a term changes nothing
     page = page_at("index")
     link = page.locator(".continue a")
-    title = "Masking: who may look at whom, The causal mask"
+    title = "5. Masking: who may look at whom, The causal mask"
     assert link.inner_text() == title
     link.click()
     page.wait_for_url("**/book/masking.html#the-causal-mask")

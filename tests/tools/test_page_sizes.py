@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import doctest
 
 import pytest
 
 from tools import page_sizes
-
-PICTURE = base64.b64encode(b"x" * 300).decode()
 
 
 @pytest.fixture
@@ -20,14 +17,17 @@ def book(tmp_path):
         "book/pictures.html": (
             '<link rel="stylesheet" href="../_static/a.css"><link rel="next" href="next.html">'
             '<script src="../_static/b.js"></script>'
-            f'<img src="data:image/webp;base64,{PICTURE}"><img src="../_images/plot.png">'
+            '<img src="../_images/a.webp"><script type="application/json">'
+            '["../_images/b.webp", "../_images/a.webp"]</script><img src="plot.png">'
             '<img src="https://a.org/b.png"><a href="next.html">next</a>'
         ),
         "book/next.html": "<p>Next</p>",
         "_static/b.js": "s" * 900,
         "_static/a.css": "c" * 70,
         "_static/template.html": "<p>The theme's own</p>",
-        "_images/plot.png": "p" * 500,
+        "_images/a.webp": "a" * 300,
+        "_images/b.webp": "b" * 30,
+        "book/plot.png": "p" * 500,
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -39,11 +39,11 @@ def test_theme_templates_are_not_pages(book):
     assert page_sizes.pages(book) == ["book/next.html", "book/pictures.html", "index.html"]
 
 
-def test_size_is_html_plus_unshared_files(book):
+def test_size_is_html_plus_pictures_and_unshared_files(book):
     size = page_sizes.measure(book, "book/pictures.html")
     html = (book / "book" / "pictures.html").stat().st_size
-    assert (size.html, size.files, size.own) == (html, 500, html + 500)
-    assert (size.pictures, size.frames) == (len("data:image/webp;base64,") + len(PICTURE), 1)
+    assert (size.html, size.files, size.own) == (html, 500, html + 500 + 330)
+    assert (size.pictures, size.frames) == (330, 2)
     assert 0 < size.sent < html
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 from .stored import StoredFormulas
-from .typesetting import FOLDER, FormulaError, fonts, mathml, style_sheet, typeset
+from .typesetting import FOLDER, FormulaError, mathml, typeset
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CLASSES = "math notranslate nohighlight"
-STYLES = "katex/katex.css"
 # Sphinx numbers equations, so KaTeX must not.
 NUMBERED = re.compile(r"\\(begin|end)\{(equation|align|gather|alignat)\}")
 
@@ -106,27 +105,6 @@ class Formulas:
             return f"<code>{translator.encode(tex)}</code>"
 
 
-def _add_styles(
-    app: Sphinx,
-    page: str,
-    template: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
-    if 'class="katex' in str(context.get("body", "")):
-        app.add_css_file(STYLES)
-
-
-def _write_styles(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html" or app.builder.name == "epub":
-        return
-    styles = Path(app.outdir) / "_static" / STYLES
-    (styles.parent / "fonts").mkdir(parents=True, exist_ok=True)
-    styles.write_text(style_sheet(), encoding="utf-8")
-    for font in fonts():
-        (styles.parent / "fonts" / font.name).write_bytes(font.read_bytes())
-
-
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     formulas = Formulas()
@@ -134,7 +112,5 @@ def setup(app: Sphinx) -> ExtensionMetadata:
         "katex", (formulas.visit_math, None), (formulas.visit_math_block, None)
     )
     app.connect("builder-inited", formulas.open)
-    app.connect("html-page-context", _add_styles)
     app.connect("build-finished", formulas.close)
-    app.connect("build-finished", _write_styles)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

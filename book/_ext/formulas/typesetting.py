@@ -96,14 +96,3 @@ def mathml(tex: str, *, display: bool) -> str:
     element = MATH_ELEMENT.search(_render(tex, display, MATHML))
     assert element, "KaTeX writes MathML for every formula that it accepts"
     return element.group()
-
-
-def style_sheet() -> str:
-    """Return KaTeX's style sheet, with each font in the one format that all browsers read."""
-    css = (FOLDER / "katex.min.css").read_text(encoding="utf-8")
-    return re.sub(r',url\(fonts/[\w-]+\.(?:woff|ttf)\) format\("\w+"\)', "", css)
-
-
-def fonts() -> list[Path]:
-    """Return the files that the style sheet names, which it expects in a folder `fonts`."""
-    return sorted((FOLDER / "fonts").glob("*.woff2"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,34 +24,26 @@ class Described(NamedTuple):
     address: str  #: of the section, or ""
 
 
-def described(mistakes: Iterable[str], here: Path) -> list[Described]:
-    """Return the mistakes in words.
-
-    Sections are those of the published book, ``c.FeedbackExporter.book``, or else of the one that
-    was built here, if it was.
+class Book:
+    """The book, as seen from a page: the published one, or else the one that was built here.
 
     Parameters
     ----------
-    mistakes : iterable of str
-        Their ids.
     here : Path
         The folder of the page that shows the links.
     """
-    root = course.options(FeedbackExporter).book
-    if not root and BUILT_BOOK.is_dir():
-        root = quoted(os.path.relpath(BUILT_BOOK, here))
-    known = {mistake.id: mistake for mistake in catalogue()}
-    return [
-        Described(
-            name,
-            known[name].sentence if name in known else "",
-            known[name].section if name in known else "",
-            _address(root, known[name].section) if name in known and root else "",
-        )
-        for name in mistakes
-    ]
 
+    def __init__(self, here: Path) -> None:
+        self._root = course.options(FeedbackExporter).book
+        if not self._root and BUILT_BOOK.is_dir():
+            self._root = quoted(os.path.relpath(BUILT_BOOK, here))
+        self._catalogue = {mistake.id: mistake for mistake in catalogue()}
 
-def _address(root: str, section: str) -> str:
-    page, mark, anchor = section.partition("#")
-    return f"{root}/{page}.html{mark}{anchor}"
+    def described(self, name: str) -> Described:
+        """Return a mistake in words, by its id."""
+        mistake = self._catalogue.get(name)
+        if mistake is None:
+            return Described(name, "", "", "")
+        page, mark, anchor = mistake.section.partition("#")
+        address = f"{self._root}/{page}.html{mark}{anchor}" if self._root else ""
+        return Described(name, mistake.sentence, mistake.section, address)

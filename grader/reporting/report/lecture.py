@@ -24,7 +24,7 @@ from grader.reporting.report.analysis import (
     mistakes,
     parts,
 )
-from grader.reporting.report.book import Described, described
+from grader.reporting.report.book import Book, Described
 from grader.reporting.report.people import LIST, People, Person, Places
 from grader.reporting.report.standing import EXCUSED, MISSING, OPEN, Outcome, Standing
 from grader.reporting.report.tasks import tasks_of
@@ -238,13 +238,13 @@ def _hardest_sentence(tasks: Sequence[Task]) -> str:
 def _named(
     graded: Sequence[Result], assignment: str, here: Path, places: Places
 ) -> list[NamedMistake]:
-    found = []
-    for mistake, students in zip(
-        described(mistakes(graded), here), mistakes(graded).values(), strict=True
-    ):
-        who = places.people(students, assignment)
-        found.append(NamedMistake(mistake, len(students) / len(graded), who))
-    return found
+    book = Book(here)
+    return [
+        NamedMistake(
+            book.described(name), len(students) / len(graded), places.people(students, assignment)
+        )
+        for name, students in mistakes(graded).items()
+    ]
 
 
 def _to_look_at(results: Sequence[Result]) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from grader.files import make_writable, write_atomically
 from grader.reporting.report import calls
-from grader.reporting.report.book import Described, described
+from grader.reporting.report.book import Book, Described
 from grader.reporting.report.people import FOLDER, LIST, Person, Places, file_name
 from grader.reporting.report.standing import EXCUSED, FAILED, GRADED, MISSING, OPEN, Standing
 from grader.reporting.report.templates import template
@@ -69,6 +69,7 @@ def write_student_pages(
     last = standing.last_due
     reasons = {student: calls.reasons(standing, student, last) for student in students}
     places = Places(into, folder, standing.learners)
+    book = Book(folder)
     layout = template("student.html.j2")
     written = [student for student in students if asked(student)]
     for student in written:
@@ -77,7 +78,7 @@ def write_student_pages(
             total=standing.totals.get(student),
             reasons=reasons[student],
             rule=calls.RULE,
-            works=[_work(standing, student, name, places, folder) for name in standing.assignments],
+            works=[_work(standing, student, name, places, book) for name in standing.assignments],
             students=f"../{LIST}",
         )
         write_atomically(folder / file_name(student), page)
@@ -103,7 +104,7 @@ def _row(standing: Standing, student: str, places: Places, reasons: Sequence[str
     )
 
 
-def _work(standing: Standing, student: str, assignment: str, places: Places, here: Path) -> Work:
+def _work(standing: Standing, student: str, assignment: str, places: Places, book: Book) -> Work:
     state = standing.state(student, assignment)
     result = standing.results[assignment].get(student)
     if result is None or state == EXCUSED:
@@ -115,7 +116,7 @@ def _work(standing: Standing, student: str, assignment: str, places: Places, her
         result.points,
         standing.share(student, assignment),
         standing.outcomes[assignment].median,
-        described(result.mistakes, here) if result.mistakes else [],
+        [book.described(name) for name in result.mistakes],
         result.remarks,
         places.person(student, assignment).work,
         places.page(f"report-{assignment}.html"),

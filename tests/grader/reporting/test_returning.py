@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import zipfile
 from datetime import datetime
@@ -197,6 +198,16 @@ def test_pages_of_a_group_for_moodle(give, tmp_path):
         f"{folder}/{ASSIGNMENT}-ada.html": b"page of ada",
         f"{folder}/{ASSIGNMENT}-soren.html": b"page of soren",
     }
+
+
+def test_what_is_returned_as_json(give, tmp_path):
+    unpack(tmp_path, f"all/Søren Ødegård_12345_assignsubmission_file/{NOTEBOOK}")
+    status, said, _ = give("moodle", "--json")
+    found = json.loads(said)
+    place = str(tmp_path / f"return-{ASSIGNMENT}-moodle.zip")
+    assert (status, found["exit_status"]) == (0, 0)
+    assert (found["assignment"], found["place"], found["number"]) == (ASSIGNMENT, place, 1)
+    assert found["told"]["Without a page of feedback"] == ["bo", "cy"]
 
 
 def test_a_group_has_one_notebook_in_canvas(give, tmp_path):
