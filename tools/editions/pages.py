@@ -7,7 +7,7 @@ The answers to quizzes and predictions move to a page of their own at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 from bs4 import BeautifulSoup, Tag
 from pygments.token import STANDARD_TYPES, Name, Operator, Punctuation, Whitespace
 from sphinx_external_toc.parsing import parse_toc_yaml
+
+from tools.editions.formulas import Formula, put_back, take
 
 #: What only works in a browser, or says that something else does not: elements, and classes.
 DYNAMIC_ELEMENTS = {"script", "style", "noscript", "button", "input", "dialog"}
@@ -29,6 +31,8 @@ PLAIN_CODE = {
     for token, css_class in STANDARD_TYPES.items()
     if token in Name or token in Operator or token in Punctuation or token in Whitespace
 }
+#: Where the pages stand in the book's folder, from which their pictures' addresses start.
+PAGES = "book"
 QUIZ, PREDICTION = "quiz", "attn-predict"
 ANSWERS = "answers"
 ARTICLE = re.compile(r"<article\b.*</article>", re.DOTALL)
@@ -48,8 +52,20 @@ class Page:
     article: Tag
 
 
-def read_pages(html: Path, toc: Path) -> list[Page]:
-    """Return all pages in course order, and the page of answers as the last one.
+@dataclass(frozen=True)
+class Course:
+    """All pages in course order, that of the answers last, and the formulas that they show."""
+
+    pages: list[Page]
+    formulas: list[Formula]
+
+    def content(self, page: Page, show: Callable[[Formula], str]) -> str:
+        """Return the content of a page, with each formula as `show` shows it."""
+        return put_back(page.article.decode_contents(), self.formulas, show)
+
+
+def read_course(html: Path, toc: Path) -> Course:
+    """Read all pages, and make a page of the answers.
 
     Parameters
     ----------
@@ -63,18 +79,21 @@ def read_pages(html: Path, toc: Path) -> list[Page]:
     EditionError
         If a page has not been built, or is built in another way than this module knows.
     """
-    pages = []
+    pages: list[Page] = []
+    formulas: list[Formula] = []
     for document, part in _in_order(toc):
         path = html / f"{document}.html"
         if not path.is_file():
             raise EditionError(f"expected the built page {path}, found none. Run `make book`.")
         # Only the article is parsed: it is the smaller part of a page, and parsing is slow.
         found = ARTICLE.search(path.read_text(encoding="utf-8"))
-        article = inner(BeautifulSoup(found.group() if found else "", "html.parser"), "article")
+        content = take(found.group() if found else "", formulas)
+        article = inner(BeautifulSoup(content, "html.parser"), "article")
         _make_still(article)
-        title = inner(article, "h1").get_text().strip()
+        title = put_back(inner(article, "h1").decode_contents(), formulas, lambda it: it.text)
+        title = BeautifulSoup(title, "html.parser").get_text().strip()
         pages.append(Page(basename(document), title, part, article))
-    return [*pages, _answers(pages)]
+    return Course([*pages, _answers(pages)], formulas)
 
 
 def inner(element: Tag, name: str = "", css_class: str = "") -> Tag:

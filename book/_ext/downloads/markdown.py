@@ -89,7 +89,7 @@ class Markdown:
                 yield from _fold(title.astext(), self._each(content))
             case quiz():
                 yield from self._quiz(node)
-            case nodes.compound() | nodes.container() | nodes.compact_paragraph():
+            case nodes.compound() | nodes.container():
                 yield from self._each(node.children)
             case _:
                 raise NotShown(f"a notebook cannot show {type(node).__name__}: {node.astext()!r}")
