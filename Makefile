@@ -16,6 +16,8 @@ PORT ?= 8000
 environment_inputs := requirements.txt pyproject.toml
 # The book describes the exercises. Learners edit exercises/, so the book depends on solutions/.
 book_inputs := book attn_lib _config.yml _toc.yml $(wildcard solutions) $(environment_inputs)
+# PDF and EPUB are made from the built book, whose inputs are in its stamp.
+edition_inputs := _build/.made-from tools/editions $(environment_inputs) _config.yml _toc.yml
 class_inputs := solutions grader attn_lib tests/sample_class nbgrader_config.py \
 	$(environment_inputs)
 
@@ -41,8 +43,24 @@ book: environment ## Build the book, warnings as errors, unless it is up to date
 exercises: environment ## Release the learners' notebooks from solutions/, keeping work in them.
 	@$(python) -m grader release
 
+.PHONY: pdf
+pdf: book ## Make one PDF of the whole course, in _editions/pdf/; needs Chromium.
+	@tools/system_packages pdf
+	@$(run_if_changed) _editions/pdf --makes _editions/pdf/attention-course.pdf \
+		--from $(edition_inputs) \
+		-- $(python) -m tools.editions.pdf _build/html _editions/pdf/attention-course.pdf
+
+.PHONY: epub
+epub: book ## Make one EPUB of the whole course, in _editions/epub/.
+	@$(run_if_changed) _editions/epub --makes _editions/epub/attention-course.epub \
+		--from $(edition_inputs) \
+		-- $(python) -m tools.editions.epub _build/html _editions/epub/attention-course.epub
+
+# Without Chromium the archive has no PDF, and above all no old one.
 .PHONY: release
-release: book ## Make the learners' archive in dist/: book, exercises, library, how to begin.
+release: epub ## Make the learners' archive in dist/: book, PDF, EPUB, exercises, library.
+	@if tools/system_packages pdf && command -v chromium >/dev/null; \
+		then $(MAKE) --no-print-directory pdf; else rm -rf _editions/pdf; fi
 	@$(python) -m grader bundle
 
 .PHONY: class
@@ -51,8 +69,8 @@ class: environment ## Grade the sample class, unless it is up to date or no sand
 		-- $(python) -m grader sample-class --skip-without-sandbox
 
 .PHONY: lab
-lab: environment ## Open the exercises in JupyterLab.
-	@tools/lab exercises
+lab: environment ## Open the exercises in JupyterLab, with links to them in the order of the course.
+	@tools/lab exercises --LabApp.default_url=/lab/tree/start.ipynb
 
 .PHONY: serve
 serve: book ## Serve the book on this machine; PORT=8000.
@@ -80,4 +98,4 @@ lock: ## Remake requirements.txt from pyproject.toml; UPGRADE=--upgrade raises t
 
 .PHONY: clean
 clean: ## Remove everything that make has made, including .venv.
-	rm -rf .venv _build _class dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv _build _class _editions dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -3,9 +3,10 @@
     page_sizes.py [BOOK]        BOOK: the folder with the HTML; default _build/html
 
 Files that all pages share are loaded once and listed separately: the search index and everything
-in _static, including MathJax. A page's own size is its HTML and all other files that it loads.
-The report also says how much of that is pictures of sliders and figures, which are base64-encoded
-WebP. "Sent" is the size of the HTML when a server compresses it with gzip.
+in _static. A page's own size is its HTML and all other files that it loads.
+The report also says how much of that is pictures, those of all positions of a slider included. A
+browser loads them when a reader comes near. "Sent" is the size of the HTML when a server compresses
+it with gzip.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from urllib.parse import unquote, urljoin, urlsplit
 ROOT = Path(__file__).resolve().parent.parent
 #: Bytes a phone on a slow line loads in a few seconds, including all slider pictures.
 LIMIT = 1_200_000
-SHARED = ("_static/", "searchindex.js")
-PICTURE = re.compile(rb"data:image/[\w+.-]+;base64,[A-Za-z0-9+/=]+")
+SHARED = ("_static/",)
+PICTURE = re.compile(r"_images/[\w.-]+")
 LOADING = {"img": "src", "script": "src", "link": "href", "source": "src"}
 #: Values of `rel` with which a `<link>` only names a page, so the browser loads nothing.
 NOT_LOADED = {"author", "canonical", "license", "next", "prev", "search", "index"}
@@ -37,15 +38,15 @@ class Size:
 
     page: str
     html: int
-    pictures: int  #: the part of `html` that is embedded pictures
-    frames: int  #: number of embedded pictures
-    files: int  #: files that this page loads, without the shared ones
+    pictures: int  #: the pictures that the page may show
+    frames: int  #: number of these pictures
+    files: int  #: other files that this page loads, without the shared ones
     sent: int  #: the HTML after gzip
 
     @property
     def own(self) -> int:
         """The page's size without the shared files."""
-        return self.html + self.files
+        return self.html + self.pictures + self.files
 
 
 class _Addresses(HTMLParser):
@@ -84,12 +85,13 @@ def pages(book: Path) -> list[str]:
 def measure(book: Path, page: str) -> Size:
     """Return the sizes of one page."""
     content = (book / page).read_bytes()
-    own = [name for name in loaded(content.decode(), page) if not name.startswith(SHARED)]
-    pictures = [len(match) for match in PICTURE.findall(content)]
+    html = content.decode()
+    pictures = set(PICTURE.findall(html))
+    own = [name for name in loaded(html, page) - pictures if not name.startswith(SHARED)]
     return Size(
         page=page,
         html=len(content),
-        pictures=sum(pictures),
+        pictures=sum((book / name).stat().st_size for name in pictures),
         frames=len(pictures),
         files=sum((book / name).stat().st_size for name in own if name != page),
         sent=len(gzip.compress(content, mtime=0)),

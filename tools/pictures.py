@@ -75,7 +75,6 @@ def take(page: Page, view: View) -> bytes:
     """Return a view as a PNG."""
     page.set_viewport_size({"width": view.width, "height": view.height})
     page.goto((ROOT / view.page).as_uri(), wait_until="load")
-    page.evaluate("window.MathJax?.startup?.promise")
     page.locator(view.top).first.evaluate(
         "(e, above) => scrollTo({top: e.getBoundingClientRect().top + scrollY - above,"
         " behavior: 'instant'})",

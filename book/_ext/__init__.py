@@ -11,14 +11,21 @@ if TYPE_CHECKING:
 EXTENSIONS = (
     "assignments",
     "citations",
+    "dropped_pages",
+    "downloads",
     "execute_ahead",
+    "formulas",
+    "heading_labels",
     "library_cache",
     "live_figures",
     "offline",
     "page_checks",
+    "picture_files",
     "quick_rebuild",
     "quiz",
     "reading_time",
+    "search_index",
+    "styles",
 )
 
 

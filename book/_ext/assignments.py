@@ -9,7 +9,8 @@
     :::
 
 The first shows one assignment: how long it takes, how to open it, and a line for each task. The
-second shows a line for each assignment, and the sums.
+second shows a line for each assignment, and the sums. In a sentence, the role
+``{exercise-time}`all``` or ``{exercise-time}`masking``` shows how long they take.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ import nbformat
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from .reading_time import duration
+
+from .downloads.addresses import binder_address, colab_address
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -31,8 +36,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-HEADER = ["task", "minutes", "points"]
-SUMS = "together"
+#: What the columns of the table mean. Its words may be those of any language.
+COLUMNS = ["task", "minutes", "points"]
 
 
 class OverviewError(ValueError):
@@ -55,6 +60,7 @@ class Overview:
     name: str
     title: str
     tasks: tuple[Task, ...]
+    header: tuple[str, ...] = tuple(COLUMNS)  #: the words above the columns
 
     @property
     def minutes(self) -> int:
@@ -107,16 +113,16 @@ def overview(name: str, text: str) -> Overview:
         for line in lines
         if line.lstrip().startswith("|")
     ]
-    if not titles or len(rows) < 4 or rows[0] != HEADER or rows[-1][0] != SUMS:
+    if not titles or len(rows) < 4 or len(rows[0]) != len(COLUMNS):
         raise OverviewError(
-            f"{name}: expected a title and a table of {', '.join(HEADER)} that ends with "
-            f"{SUMS!r} in the first cell."
+            f"{name}: expected a title and a table of {', '.join(COLUMNS)} in the first cell, with "
+            "the sums in its last row."
         )
     try:
         *tasks, sums = (Task(row[0], int(row[1]), int(row[2])) for row in rows[2:])
     except (IndexError, ValueError):
         raise OverviewError(f"{name}: expected whole minutes and points in each row.") from None
-    found = Overview(name, titles[0], tuple(tasks))
+    found = Overview(name, titles[0], tuple(tasks), tuple(rows[0]))
     if (sums.minutes, sums.points) != (found.minutes, found.points):
         raise OverviewError(
             f"{name}: expected the sums {found.minutes} and {found.points} in the last row, "
@@ -125,13 +131,25 @@ def overview(name: str, text: str) -> Overview:
     return found
 
 
+def _id(name: str) -> str:
+    """Return the address of an assignment in its chapter, whatever the heading above it is."""
+    return f"exercise-{name}"
+
+
 def _rows(header: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
     aligned = ["---", *("---:" for _ in header[1:])]
     return [f"| {' | '.join(map(str, row))} |" for row in (header, aligned, *rows)]
 
 
-def describe(found: Overview) -> list[str]:
-    """Return the Markdown of one assignment."""
+def describe(found: Overview, repository: str = "", branch: str = "main") -> list[str]:
+    """Return the Markdown of one assignment.
+
+    Parameters
+    ----------
+    found : Overview
+    repository, branch : str
+        The course's repository on GitHub, for links that open the notebook; empty for none.
+    """
     sentences = (
         f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
         f"{found.minutes} minutes together and give {found.points} points. "
@@ -139,14 +157,34 @@ def describe(found: Overview) -> list[str]:
         f"then `{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
-    return [sentences, "", *_rows(HEADER, tasks)]
+    return [
+        sentences,
+        "",
+        "{.downloads}",
+        _ways_to_open(found.name, repository, branch),
+        "",
+        *_rows(found.header, tasks),
+    ]
+
+
+def _ways_to_open(name: str, repository: str, branch: str) -> str:
+    path = f"exercises/{name}/{name}.ipynb"
+    download = f"Or download {{download}}`{name}.ipynb </{path}>`."
+    if not repository:
+        return download
+    colab, binder = (make(repository, branch, path) for make in (colab_address, binder_address))
+    return (
+        f"{download} Or open it [in Binder]({binder}), or [in Colab]({colab}), where a cell with "
+        f'`%pip install "attn_lib @ git+{repository}@{branch}"` has to come first. Both forget '
+        "your work, so download it when you stop."
+    )
 
 
 def compare(found: list[Overview], pages: set[str]) -> list[str]:
     """Return the Markdown of several assignments, each linked to its chapter if it has one."""
     rows = [
         [
-            f"[{one.name}]({one.name}.md#exercise)" if one.name in pages else one.name,
+            f"[{one.name}]({one.name}.md#{_id(one.name)})" if one.name in pages else one.name,
             len(one.tasks),
             one.minutes,
             one.points,
@@ -188,7 +226,12 @@ class AssignmentDirective(_Reading):
 
     def run(self) -> list[nodes.Node]:
         found = self.read(self.arguments[0])
-        return self.write(describe(found)) if found else []
+        config = self.config
+        if not found:
+            return []
+        place = nodes.target("", "", ids=[_id(found.name)])
+        described = describe(found, config.repository_address, config.repository_branch)
+        return [place, *self.write(described)]
 
 
 class AssignmentsDirective(_Reading):
@@ -204,8 +247,26 @@ class AssignmentsDirective(_Reading):
         return self.write(compare([one for one in found if one], pages))
 
 
+class ExerciseTimeRole(SphinxRole):
+    """Read ``{exercise-time}`NAME```."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        root = Path(self.env.srcdir)
+        names = [path.stem for path in (root / "exercises").glob("*/*.ipynb")]
+        minutes = 0
+        for name in sorted(names) if self.text == "all" else [self.text]:
+            path = path_of(root, name)
+            self.env.note_dependency(str(path))
+            try:
+                minutes += read_overview(path).minutes
+            except OverviewError as problem:
+                logger.warning("%s", problem, location=self.get_location(), type="assignments")
+        return [nodes.Text(duration(minutes))], []
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
     app.add_directive("assignment", AssignmentDirective)
     app.add_directive("assignments", AssignmentsDirective)
+    app.add_role("exercise-time", ExerciseTimeRole())
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -145,7 +145,7 @@ def _shuffled(pairs: list[Pair], identifier: str) -> list[Pair]:
     def place(numbered: tuple[int, Pair]) -> tuple[bool, str]:
         number, (option, _) = numbered
         comes_last = ABOUT_THE_OTHERS.match(option.astext()) is not None
-        return comes_last, sha256(f"{identifier} {number}".encode()).hexdigest()
+        return comes_last, sha256(f"{number}-{identifier}".encode()).hexdigest()
 
     shuffled = [pair for _, pair in sorted(enumerate(pairs), key=place)]
     for letter, pair in zip(ascii_uppercase, shuffled, strict=False):
@@ -299,4 +299,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(PlainQuiz)
     app.connect("env-purge-doc", _forget_page)
     app.connect("env-merge-info", _merge)
-    return {"env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"env_version": 3, "parallel_read_safe": True, "parallel_write_safe": True}

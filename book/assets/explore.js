@@ -25,7 +25,15 @@ function startExplorer(figure) {
     text.textContent = frames[index].text;
   }
 
+  // Once a reader turns to the sliders, all frames are loaded, so that none comes late.
+  function loadFrames() {
+    frames.forEach((frame) => { new Image().src = frame.src; });
+  }
+
   sliders.forEach((slider) => slider.addEventListener("input", show));
+  ["focusin", "pointerenter"].forEach((event) => {
+    controls.addEventListener(event, loadFrames, { once: true });
+  });
   controls.hidden = false;
   // A browser may restore the sliders of a page that is loaded again, but not the picture.
   show();

@@ -1,27 +1,44 @@
-// Lets the keyboard scroll a formula that is wider than its column. The theme does so for code
-// and tables; MathJax adds the formulas later.
+// Lets the keyboard scroll what is wider than its column: formulas, code, tables and outputs.
 "use strict";
 
 document.addEventListener("DOMContentLoaded", () => {
-  const sizes = new ResizeObserver((entries) => {
-    entries.forEach(({ target }) => {
-      if (target.scrollWidth > target.clientWidth) {
-        target.tabIndex = 0;
-        target.setAttribute("role", "group");
-        target.setAttribute("aria-label", "Formula, scrolls sideways");
-      } else {
-        ["tabindex", "role", "aria-label"].forEach((name) => target.removeAttribute(name));
-      }
+  const FORMULA = ".katex-display";
+  const SCROLLING = `${FORMULA}, pre, .cell_output > .output, .pst-scrollable-table-container`;
+  const PAUSE = 300; // milliseconds without a change before what changed is looked at
+  const main = document.querySelector("main");
+
+  const scrolls = (element) => element.scrollWidth > element.clientWidth
+    || element.scrollHeight > element.clientHeight;
+
+  function show(element, isScrolling) {
+    const attributes = { tabindex: "0" };
+    if (element.matches(FORMULA)) {
+      attributes.role = "group";
+      attributes["aria-label"] = "Formula, scrolls sideways";
+    }
+    Object.entries(attributes).forEach(([name, value]) => {
+      if (isScrolling) element.setAttribute(name, value);
+      else element.removeAttribute(name);
     });
-  });
-  const watch = () => {
-    document
-      .querySelectorAll('mjx-container[display="true"]')
-      .forEach((formula) => sizes.observe(formula));
-  };
-  watch();
-  new MutationObserver(watch).observe(document.querySelector("main"), {
-    childList: true,
-    subtree: true,
-  });
+  }
+
+  // All sizes are read before anything is changed, so that the page is laid out once.
+  function look(elements) {
+    const found = elements.map((element) => [element, scrolls(element)]);
+    found.forEach(([element, isScrolling]) => show(element, isScrolling));
+  }
+
+  const sizes = new ResizeObserver((entries) => look(entries.map(({ target }) => target)));
+  function lookAtAll() {
+    const elements = [...main.querySelectorAll(SCROLLING)];
+    look(elements);
+    elements.forEach((element) => sizes.observe(element));
+  }
+
+  let timer;
+  new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(lookAtAll, PAUSE);
+  }).observe(main, { childList: true, subtree: true });
+  main.querySelectorAll(SCROLLING).forEach((element) => sizes.observe(element));
 });

@@ -10,6 +10,7 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader import course
@@ -22,14 +23,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grader.command_line.grading import Graded
+    from grader.reporting.report.standing import Standing
     from grader.reporting.results import Result
     from grader.running.pipeline import Run, Workers
 
 #: The exit statuses other than 0, which means that everything succeeded.
-SOME_FAILED, NOT_DONE, SKIPPED, STOPPED = 1, 2, 3, 130
+SOME_FAILED, NOT_DONE, SKIPPED, STOPPED, NOT_READ = 1, 2, 3, 130, 141
+
+#: For which assignments a total was counted in another way: lists in JSON.
+TOTALS_FACTS = ("dropped", "excused", "missing", "failed", "to_read")
 
 #: The names in JSON of what `doctor` says of each part.
 DOCTOR_FACTS = ("name", "ok", "sentence")
+
+
+class NobodyReads(Exception):
+    """Raised if the program that reads the output, such as ``head``, has ended."""
 
 
 class NothingSubmitted(GraderError):
@@ -50,7 +59,7 @@ class NoFolder(GraderError):
 
 def release_exercises(options: argparse.Namespace) -> int:
     """Release learners' notebooks and return the exit status."""
-    from grader.releasing import release
+    from grader.releasing import release, start_page
 
     exit_status = 0
     for assignment in options.assignments or course.assignments():
@@ -59,6 +68,8 @@ def release_exercises(options: argparse.Namespace) -> int:
         except GraderError as problem:
             say(problem, error=True)
             exit_status = SOME_FAILED
+    if not options.assignments:
+        say(start_page.write_start_page())
     return exit_status
 
 
@@ -76,7 +87,7 @@ def make_bundle(options: argparse.Namespace) -> int:
 
     salt = configured_salt()
     learners = reading.learners(course.configuration().CourseDirectory.db_url) if salt else {}
-    say(bundle.bundle(options.book, options.into, salt, list(learners)))
+    say(bundle.bundle(options.book, options.into, salt, list(learners), options.editions))
     return 0
 
 
@@ -124,6 +135,8 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
     GraderError
         If the class cannot be graded: see `grader.running.pipeline.autograde`.
     """
+    if options.force and options.keep_grades:
+        options.parser.error("expected one of --force and --keep-grades, got both")
     submitted = _submitted(options)
     with contextlib.ExitStack() as stack:
         control = None
@@ -142,6 +155,7 @@ def grade(options: argparse.Namespace, *, everything: bool) -> int:
             db_url=gradebook_address(options),
             isolation=options.isolation,
             add_students=options.add_students,
+            keep_grades=options.keep_grades,
         )
         if not run.students():
             raise NothingSubmitted(f"{options.student!r} matches no folder in {submitted}.")
@@ -185,11 +199,16 @@ def _grade_run(
     from grader.running import pipeline
 
     _warn_of(run.isolation)
+
+    def before(outdated: pipeline.Outdated) -> None:
+        sentence = summary.outdated(outdated.number, outdated.changed, kept=run.keep_grades)
+        say(f"{sentence}\n", error=data is not None)
+
     with _Progress() as progress:
         if everything:
-            graded = grading.grade(run, workers, progress)
+            graded = grading.grade(run, workers, progress, before)
         else:
-            students = pipeline.autograde(run, workers, progress)
+            students = pipeline.autograde(run, workers, progress, before)
             found = results.results(run.db_url, run.into, run.assignment, students)
             graded = grading.Graded(found)
     sentences = [
@@ -304,7 +323,26 @@ def write_totals(options: argparse.Namespace) -> int:
     path = _output(options, export.path_of(options.into, "total", options.format))
     sheet = sheets.sheet(totals, options.column, options.format)
     export.write_sheet(sheet, path, options.format)
-    say("\n".join(filter(None, [summary.totals(totals, path), summary.formulas(asked)])))
+    text = "\n".join(filter(None, [summary.totals(totals, path), summary.formulas(asked)]))
+    if options.json:
+        students = [
+            {
+                "student": one.student,
+                "total": one.total,
+                "scores": dict(one.scores),
+                **{what: list(getattr(one, what)) for what in TOTALS_FACTS},
+            }
+            for one in totals.students
+        ]
+        print_json(
+            0,
+            file=str(path),
+            points=dict(totals.max_scores),
+            students=students,
+            messages=text.splitlines()[1:],
+        )
+    else:
+        say(text)
     return 0
 
 
@@ -354,7 +392,11 @@ def return_feedback(options: argparse.Namespace) -> int:
             f"expected feedback that can be returned, found none. `python -m grader feedback "
             f"{assignment}` writes the pages.\n{why}"
         )
-    say(text)
+    if options.json:
+        told = {what: students for what, students in told.items() if students}
+        print_json(0, assignment=assignment, place=str(place), number=number, told=told)
+    else:
+        say(text)
     return 0
 
 
@@ -382,9 +424,7 @@ def _files_for_platform(
             unnamed.append(result.student)
         elif options.format == "moodle":
             files[name] = page
-            if download and download.of_group:
-                in_groups.append(result.student)
-        else:
+        elif name not in files:  # members of a group have one file in Canvas
             try:
                 files[name] = returning.returned_notebook(
                     options.assignment, options.into.resolve(), result
@@ -393,11 +433,14 @@ def _files_for_platform(
                 if is_by_machine(problem):
                     raise
                 unread.append(result.student)
-    what = "file" if options.format == "moodle" else "notebook"
+        if name in files and download and download.of_group:
+            in_groups.append(result.student)
+    platform = options.format.capitalize()
+    what, shown = ("file", "pages") if options.format == "moodle" else ("notebook", "notebook")
     return files, {
-        f"{options.format.capitalize()}'s archive in {where} has no {what} of theirs": unnamed,
+        f"{platform}'s archive in {where} has no {what} that leads to them": unnamed,
         "The graded notebook cannot be read": unread,
-        "Moodle shows the pages of a group to all its members": in_groups,
+        f"{platform} shows the {shown} of a group to all its members": in_groups,
     }
 
 
@@ -409,14 +452,55 @@ def write_report(options: argparse.Namespace) -> int:
     NothingGraded
         If the students that were asked for have no graded work.
     """
-    from grader.reporting import report
+    from grader.reporting.report import lecture
 
-    found = _results(options)
+    known = _standing(options).results.get(options.assignment, {})
+    asked = _asked(options)
+    found = [result for student, result in known.items() if asked(student)] or _results(options)
     path = _output(options, options.into / f"report-{options.assignment}.html")
     deadline = _deadline(gradebook_address(options), options.assignment, found)
-    report.write_report(options.assignment, found, path, deadline)
+    lecture.write_report(
+        options.assignment,
+        found,
+        path,
+        _standing(options),
+        options.into.resolve(),
+        deadline,
+        asked,
+    )
     _tell(options, str(path), {"file": str(path)})
     return 0
+
+
+def write_student_pages(options: argparse.Namespace) -> dict[str, Any]:
+    """Write a page for each student over the term, and return what was written, for JSON."""
+    from grader.reporting import summary
+    from grader.reporting.report import student_pages
+    from grader.reporting.report.people import LIST
+
+    number = student_pages.write_student_pages(
+        _standing(options), options.into.resolve(), _asked(options)
+    )
+    path = options.into / LIST
+    if not options.json:
+        say(f"{path} and {summary.counted(number, 'page')} in {path.with_suffix('')}")
+    return {"students": {"file": str(path), "pages": number}}
+
+
+def _standing(options: argparse.Namespace) -> Standing:
+    """Return how the class stands in the term, which is read once for all assignments."""
+    from grader.reporting.report.standing import read_standing
+
+    _check_class(options)
+    if "standing" not in options.shared:
+        found = read_standing(gradebook_address(options), options.into.resolve())
+        options.shared["standing"] = found
+    standing: Standing = options.shared["standing"]
+    return standing
+
+
+def _asked(options: argparse.Namespace) -> Callable[[str], bool]:
+    return lambda student: course.matches_student(student, options.student)
 
 
 def extend(options: argparse.Namespace) -> int:
@@ -506,17 +590,23 @@ def grade_other_course(options: argparse.Namespace) -> int:
 
     _warn_of(options.isolation)
     other = OtherCourse(options.folder, options.isolation)
+    tell: Callable[[str], None] = (lambda line: None) if options.json else say
+    lines = []
     for line in other.placement(options.assignment):
-        say(printable(line))
-    if options.placement:
-        return 0
-    say("")
-    failed = False
-    for score in other.autograde(options.assignment, options.student, force=options.force):
-        failed |= bool(score.problem)
-        outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
-        say(f"{printable(score.student)}: {outcome}")
-    return SOME_FAILED if failed else 0
+        lines.append(line)
+        tell(printable(line))
+    scores = []
+    if not options.placement:
+        tell("")
+        for score in other.autograde(options.assignment, options.student, force=options.force):
+            scores.append(score)
+            outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
+            tell(f"{printable(score.student)}: {outcome}")
+    status = SOME_FAILED if any(score.problem for score in scores) else 0
+    if options.json:
+        students = [asdict(score) for score in scores]
+        print_json(status, assignment=options.assignment, placement=lines, students=students)
+    return status
 
 
 def examine_machine(options: argparse.Namespace) -> int:
@@ -663,7 +753,7 @@ def _tell(options: argparse.Namespace, text: str, facts: dict[str, Any]) -> None
 
 def print_json(status: int, **found: object) -> None:
     """Print one JSON document with the exit status and what was found."""
-    print(json.dumps({"exit_status": status, **found}, indent=1))
+    _print(json.dumps({"exit_status": status, **found}, indent=1))
 
 
 class _Progress:
@@ -686,4 +776,25 @@ def say(text: object, *, error: bool = False) -> None:
     Names that someone else chose are escaped where the text is made, so that they cannot end a line
     either.
     """
-    print(printable_lines(str(text)), file=sys.stderr if error else sys.stdout)
+    _print(printable_lines(str(text)), error=error)
+
+
+def _print(text: str, *, error: bool = False) -> None:
+    try:
+        print(text, file=sys.stderr if error else sys.stdout)
+    except BrokenPipeError:
+        raise NobodyReads from None
+
+
+def flush() -> None:
+    """Write what is still to be written.
+
+    Raises
+    ------
+    NobodyReads
+        If nobody reads it any more.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise NobodyReads from None

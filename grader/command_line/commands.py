@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -37,14 +38,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0: everything succeeded. 1: some submissions or notebooks failed; the output names them.
-        2: the command could not be carried out. 130: it was stopped with Ctrl-C.
+        2: the command could not be carried out. 130: it was stopped with Ctrl-C. 141: the program
+        that read the output has ended.
     """
-    options = parsed(arguments)
     try:
-        return options.action(options)
+        try:
+            return _carried_out(parsed(arguments))
+        finally:
+            actions.flush()
+    except actions.NobodyReads:
+        # What is still to be written when Python ends would fail again.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        return actions.NOT_READ
+
+
+def _carried_out(options: argparse.Namespace) -> int:
+    try:
+        status: int = options.action(options)
+        return status
     except KeyboardInterrupt:
         actions.say("stopped; the same command continues from here.", error=True)
         return actions.STOPPED
+    except actions.NobodyReads:
+        raise
     except GraderError as problem:
         actions.say(problem, error=True)
         return actions.NOT_DONE
@@ -118,6 +136,12 @@ def _add_bundle(commands: Commands) -> None:
         help="the folder with the built book (default: %(default)s)",
     )
     command.add_argument(
+        "--editions",
+        type=Path,
+        default=course.ROOT / "_editions",
+        help="the folder with the book's PDF and EPUB, if they are made (default: %(default)s)",
+    )
+    command.add_argument(
         "--into",
         type=Path,
         default=course.ROOT / "dist",
@@ -159,6 +183,12 @@ def _add_grading_options(command: argparse.ArgumentParser) -> None:
         "--force",
         action="store_true",
         help="judge again what has not changed since it was graded; continues if it was stopped",
+    )
+    command.add_argument(
+        "--keep-grades",
+        action="store_true",
+        help="judge only what was handed in since; grades stay even if the assignment, the course "
+        "or the environment has changed",
     )
     command.add_argument(
         "--add-students",
@@ -267,6 +297,7 @@ def _add_totals(commands: Commands) -> None:
         default="Term total",
         help="for platforms, the heading of the column with the totals (default: %(default)s)",
     )
+    _add_json(command)
     command.set_defaults(action=actions.write_totals)
 
 
@@ -287,17 +318,18 @@ def _add_return(commands: Commands) -> None:
         metavar="FOLDER",
         help="the folder in which zip_collect made the folder downloaded (default: the course's)",
     )
+    _add_json(command)
     command.set_defaults(action=actions.return_feedback)
 
 
 def _add_report(commands: Commands) -> None:
-    command = _command(commands, "report", "write a page on how the class did")
+    command = _command(commands, "report", "write pages on how the class and each student did")
     _add_assignments(command)
     _add_class_options(command)
     command.add_argument(
         "--output", type=Path, metavar="FILE", help="default: report-ASSIGNMENT.html in --into"
     )
-    command.set_defaults(action=each(actions.write_report))
+    command.set_defaults(action=each(actions.write_report, actions.write_student_pages))
 
 
 def _add_extend(commands: Commands) -> None:
@@ -343,6 +375,7 @@ def _add_course(commands: Commands) -> None:
         help="only say which tests run outside the sandbox, and which inside",
     )
     _add_isolation(command)
+    _add_json(command)
     command.set_defaults(action=actions.grade_other_course)
 
 

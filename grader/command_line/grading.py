@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from grader.course import graded_cells
 from grader.reporting.export import path_of, write_csv
 from grader.reporting.results import Result, results
-from grader.running.pipeline import Run, Workers, autograde, local_workers
+from grader.running.pipeline import Outdated, Run, Workers, autograde, local_workers
 from grader.sandbox import launching
 
 
@@ -25,6 +25,7 @@ def grade(
     run: Run,
     workers: Workers | None = None,
     progress: Callable[[object], None] = lambda line: None,
+    before: Callable[[Outdated], None] = lambda outdated: None,
 ) -> Graded:
     """Autograde a run, write its students' feedback, and write a file with the grades of all.
 
@@ -37,6 +38,8 @@ def grade(
         The workers that judge. Default: one process for each core of this machine.
     progress : callable
         Called with a line for each submission and each page that is done.
+    before : callable
+        Called first if finished submissions are outdated; see `grader.running.pipeline.autograde`.
 
     Raises
     ------
@@ -50,7 +53,7 @@ def grade(
         if workers is None:
             shared = launching.shared(run.limits, run.isolation)
             workers = local_workers(run, control=stack.enter_context(shared))
-        students = autograde(run, workers, progress)
+        students = autograde(run, workers, progress, before)
     found = results(run.db_url, run.into, run.assignment, students)
     without = write_feedback(run.assignment, run.into, found, progress=progress)
     everyone = results(run.db_url, run.into, run.assignment)

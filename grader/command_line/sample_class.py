@@ -14,7 +14,9 @@ from grader.course import ROOT, read_solution_notebook
 from grader.releasing.answer_files import write_class
 from grader.releasing.release import generate
 from grader.reporting.export import path_of
-from grader.reporting.report import write_report
+from grader.reporting.report.lecture import write_report
+from grader.reporting.report.standing import read_standing
+from grader.reporting.report.student_pages import write_student_pages
 from grader.reporting.summary import figures
 from grader.running.digests import course_digest
 from grader.running.pipeline import Run
@@ -64,7 +66,11 @@ def grade_sample_class(
         write_class(generate(ASSIGNMENT, Path(folder)), sample / "answers", into / "submitted")
     state_path.write_text(_json(state), encoding="utf-8")
     graded = grade(settings, progress=progress)
-    write_report(ASSIGNMENT, graded.results, into / f"report-{ASSIGNMENT}.html")
+    standing = read_standing(settings.db_url, into)
+    write_report(
+        ASSIGNMENT, graded.results, into / f"report-{ASSIGNMENT}.html", standing, settings.into
+    )
+    write_student_pages(standing, into)
     facts = figures(graded.results) | {
         "feedback": str(into / "feedback"),
         "grades": str(path_of(into, ASSIGNMENT)),

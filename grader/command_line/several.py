@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from grader import course
 from grader.command_line import actions
@@ -11,7 +12,9 @@ from grader.command_line import actions
 Action = Callable[[argparse.Namespace], int]
 
 
-def each(action: Action) -> Action:
+def each(
+    action: Action, at_end: Callable[[argparse.Namespace], dict[str, Any]] | None = None
+) -> Action:
     """Return an action that carries out another one for each assignment that was named.
 
     Its exit status is the highest one. An assignment that nobody has handed in, or that is not
@@ -21,12 +24,17 @@ def each(action: Action) -> Action:
     ----------
     action : callable
         Takes the options of the command for one ``assignment``. Where ``options.data`` is a list,
-        it adds what it found to that and prints nothing.
+        it adds what it found to that and prints nothing. ``options.shared`` is a dictionary for
+        what it need not compute again for the next assignment.
+    at_end : callable, optional
+        Called once if anything was done, after all assignments. It returns what it adds to the JSON
+        document, and prints nothing if that is asked for.
     """
 
     def for_each(options: argparse.Namespace) -> int:
         names = _named(options)
         options.data = [] if options.json else None
+        options.shared = {}
         statuses: list[int] = []
         for name in names:
             if len(names) > 1 and not options.json:
@@ -36,8 +44,9 @@ def each(action: Action) -> Action:
             except (actions.NothingSubmitted, actions.NothingGraded) as problem:
                 actions.say(problem, error=True)
                 statuses.append(actions.NOT_DONE)
+        more = at_end(options) if at_end and min(statuses) != actions.NOT_DONE else {}
         if options.json and options.data:
-            actions.print_json(max(statuses), assignments=options.data)
+            actions.print_json(max(statuses), assignments=options.data, **more)
         return max(statuses)
 
     return for_each

@@ -124,6 +124,43 @@ def due(db_url: str, assignment: str) -> datetime | None:
         return gradebook.db.scalar(select(Assignment.duedate).where(Assignment.name == assignment))
 
 
+class Deadlines(NamedTuple):
+    """The deadlines of an assignment in UTC, without a zone, as nbgrader keeps them."""
+
+    due: datetime | None  #: None if it has none
+    extended: dict[str, datetime]  #: by student, for those who have more time
+
+    def over_for(self, student: str, now: datetime) -> bool:
+        """Say whether a student can hand in no more, except late; True if there is no deadline.
+
+        Examples
+        --------
+        >>> noon = datetime(2026, 3, 2, 12)
+        >>> deadlines = Deadlines(noon, {"ada": datetime(2026, 3, 3, 12)})
+        >>> later = datetime(2026, 3, 2, 15)
+        >>> deadlines.over_for("ada", later), deadlines.over_for("bo", later)
+        (False, True)
+        """
+        due = self.extended.get(student, self.due)
+        return due is None or now >= due
+
+
+def deadlines(db_url: str) -> dict[str, Deadlines]:
+    """Return the deadlines of each assignment in the gradebook."""
+    extensions = (
+        select(Assignment.name, SubmittedAssignment.student_id, SubmittedAssignment.extension)
+        .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
+        .where(SubmittedAssignment.extension.is_not(None))
+    )
+    with open_gradebook(db_url) as gradebook:
+        rows = gradebook.db.execute(select(Assignment.name, Assignment.duedate))
+        found = {name: Deadlines(due, {}) for name, due in rows}
+        for name, student, extension in gradebook.db.execute(extensions):
+            if due := _extended(found[name].due, extension):
+                found[name].extended[student] = due
+    return found
+
+
 def max_scores(db_url: str) -> dict[str, float]:
     """Return the maximum score of each assignment that has been graded, sorted by name."""
     query = (

@@ -36,6 +36,15 @@ class JudgedFinding:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """A letter that a learner chose."""
+
+    name: str  #: of the answer
+    letter: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
 class JudgedPart:
     """One part of a test cell, with its failed checks."""
 
@@ -43,6 +52,7 @@ class JudgedPart:
     points: float
     passed: bool
     findings: tuple[JudgedFinding, ...] = ()
+    choices: tuple[Choice, ...] = ()
 
     @classmethod
     def of(cls, part: Part) -> JudgedPart:
@@ -53,7 +63,14 @@ class JudgedPart:
             for finding in failed
         )
         findings = tuple(islice(found, MAX_FINDINGS))
-        return cls(_kept(part.title), float(part.points), part.passed, findings)
+        # A letter that only follows from an earlier answer has a remark.
+        chosen = dict.fromkeys(
+            Choice(_kept(f.name), _kept(f.chosen), f.passed and not f.remark)
+            for f in part.findings
+            if f.chosen
+        )
+        choices = tuple(islice(chosen, MAX_FINDINGS))
+        return cls(_kept(part.title), float(part.points), part.passed, findings, choices)
 
 
 #: The parts of each test cell, by its name.
@@ -73,7 +90,7 @@ class PartsListener:
     ...     check.finish()
     their range: ok
     >>> listener.parts
-    (JudgedPart(title='their range', points=1.0, passed=True, findings=()),)
+    (JudgedPart(title='their range', points=1.0, passed=True, findings=(), choices=()),)
     """
 
     def __init__(self) -> None:
@@ -103,10 +120,10 @@ def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
 
     Examples
     --------
-    >>> parts_from_json({"softmax-tests": [{"title": "rows", "points": 1.0, "passed": True}]})
+    >>> parts_from_json({"softmax-tests": [{"title": "rows", "points": 1.0}]})
     Traceback (most recent call last):
         ...
-    ValueError: part: expected title, points, passed, findings, got title, points, passed.
+    ValueError: part: expected title, points, passed, findings, choices, got title, points, choices.
     """
     if not isinstance(value, dict):
         raise ValueError(f"parts: expected an object of lists by cell, got {type(value).__name__}.")
@@ -114,13 +131,23 @@ def parts_from_json(value: object) -> dict[str, tuple[JudgedPart, ...]]:
 
 
 def _part(value: object) -> JudgedPart:
-    title, points, passed, findings = _fields(value, "part", JudgedPart)
+    if isinstance(value, dict) and "choices" not in value:
+        value = {**value, "choices": []}  # a journal of an earlier version
+    title, points, passed, findings, choices = _fields(value, "part", JudgedPart)
     if type(points) not in (int, float) or not 0 <= points <= MAX_POINTS:
         raise ValueError(f"part: expected from 0 to {MAX_POINTS:g} points, got {points!r:.40}.")
     if not isinstance(passed, bool):
         raise ValueError(f"part: expected passed to be true or false, got {passed!r:.40}.")
     found = tuple(map(_finding, _listed(findings, MAX_FINDINGS)))
-    return JudgedPart(_text(title), float(points), passed, found)
+    chosen = tuple(map(_choice, _listed(choices, MAX_FINDINGS)))
+    return JudgedPart(_text(title), float(points), passed, found, chosen)
+
+
+def _choice(value: object) -> Choice:
+    name, letter, is_right = _fields(value, "choice", Choice)
+    if not isinstance(is_right, bool):
+        raise ValueError(f"choice: expected is_right to be true or false, got {is_right!r:.40}.")
+    return Choice(_text(name), _text(letter), is_right)
 
 
 def _finding(value: object) -> JudgedFinding:
@@ -128,7 +155,7 @@ def _finding(value: object) -> JudgedFinding:
     return JudgedFinding(_text(check), _text(message), None if mistake is None else _text(mistake))
 
 
-def _fields(value: object, what: str, of: type[JudgedFinding | JudgedPart]) -> list[Any]:
+def _fields(value: object, what: str, of: type[JudgedFinding | JudgedPart | Choice]) -> list[Any]:
     names = [field.name for field in fields(of)]
     if not isinstance(value, dict) or value.keys() != set(names):
         got = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__

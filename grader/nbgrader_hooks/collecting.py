@@ -81,7 +81,7 @@ class GradebookCollector(FileNameCollectorPlugin):
             return
         for path in list(self._files()):
             found = found_in(path, self.named_regexp)
-            if found is None or not (members := self._groups.get(_plain(found.name))):
+            if found is None or not (members := self._members(found)):
                 continue
             source = self._extracted() / path
             for member in members:
@@ -89,6 +89,18 @@ class GradebookCollector(FileNameCollectorPlugin):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
             source.unlink()
+
+    def _members(self, found: Found) -> list[str]:
+        """Return the members of the group that handed a file in; none if it was a learner."""
+        if found.platform != "Canvas":
+            return self._groups.get(_plain(found.name), [])
+        # The number is that of a member, so nobody hands in for a group of the same name.
+        for group, members in self._groups.items():
+            name = "_*".join(re.sub(r"\W|_", "", group))  # letters and digits are left of it
+            named = re.match(rf"{name}_(?:late_)?(\d+)_\d+_", found.label.casefold())
+            if named and self._by_number.get(named[1], set()) & set(members):
+                return members
+        return []
 
     def _read_groups(self) -> dict[str, list[str]]:
         """Return the ids of the members by the name of the group, in a form to compare."""
@@ -238,7 +250,7 @@ class GradebookCollector(FileNameCollectorPlugin):
             wanted = f"the username at the end of {found.ends_with_id!r}"
             ids = self._by_ending(found.ends_with_id)
         else:
-            wanted, ids = f"the name {found.name!r}", self._by_name.get(_plain(found.name), set())
+            wanted, ids = f"the name {found.name!r}", self._named(found.name)
         if len(ids) == 1:
             return next(iter(ids))
         has = " and ".join(sorted(ids)) or "nobody"
@@ -248,6 +260,12 @@ class GradebookCollector(FileNameCollectorPlugin):
             "" if ids else f". {HINTS.get(found.platform, '')}".rstrip(" ."),
         )  # fmt: skip
         return None
+
+    def _named(self, name: str) -> set[str]:
+        """Return the learners of a name. Moodle up to 4.0 puts that of the group in front of it."""
+        names = [name, *(name[place + 1 :] for place, letter in enumerate(name) if letter == "-")]
+        known = (self._by_name.get(_plain(one), set()) for one in names if _plain(one))
+        return next(filter(None, known), set())
 
     def _by_ending(self, text: str) -> set[str]:
         """Return the learners of the longest known id, at the end and after an underscore."""

@@ -6,6 +6,7 @@ Platforms find the owner of a returned file by that name.
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,8 +48,14 @@ class Download(NamedTuple):
         >>> flat = Download("Moodle", "Ada_12_assignsubmission_file_my_quiz.ipynb", False, False)
         >>> flat.page_for_moodle("quiz", "ada")
         'Ada_12_assignsubmission_file_quiz.html'
+
+        Moodle finds nobody by a name without a number:
+
+        >>> rest = Download("Moodle", "Default group_assignsubmission_file", True, True)
+        >>> rest.page_for_moodle("quiz", "ada")
+        ''
         """
-        if self.platform != "Moodle":
+        if self.platform != "Moodle" or not re.search(r"_\d+_assignsubmission_file", self.label):
             return ""
         name = f"{assignment}-{student}.html" if self.of_group else f"{assignment}.html"
         if self.is_folder:

@@ -42,10 +42,12 @@ class Found(NamedTuple):
 PATTERNS = {
     # Ada Lovelace_12345_assignsubmission_file/work.ipynb. Older versions end the folder's name with
     # an underscore. Without folders a file is Ada Lovelace_12345_assignsubmission_file_work.ipynb
-    # (Moodle, mod/assign/classes/downloader.php). The number is another one in each assignment.
-    "Moodle": r"(?P<name>.+?)_(?P<sender>\d+)_assignsubmission_file(?:_(?P<file_id>.*))?",
-    # lovelaceada_LATE_123_456_work-1.ipynb. The first number is the learner's.
-    "Canvas": r"[^_]*_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file_id>.+)",
+    # (Moodle, mod/assign/classes/downloader.php). The number is another one in each assignment, and
+    # the hand-in of those without a group, "Default group_assignsubmission_file", has none.
+    "Moodle": r"(?P<name>.+?)(?:_(?P<sender>\d+))?_assignsubmission_file(?:_(?P<file_id>.*))?",
+    # lovelaceada_LATE_123_456_work-1.ipynb. The first number is the learner's. If groups hand in,
+    # the name is the group's, and the number that of a member (Canvas, lib/content_zipper.rb).
+    "Canvas": r".*?_(?P<late>LATE_)?(?P<lms_user_id>\d+)_\d+_(?P<file_id>.+)",
     # Homework 1_ada_attempt_2026-03-02-22-30-00_work.ipynb. The username is before "attempt".
     "Blackboard": r"(?P<ends_with_id>.+)_attempt_(?P<timestamp>\d{4}(?:-\d\d){5})"
     r"(?:_(?P<file_id>.+))?",

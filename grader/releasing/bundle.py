@@ -25,9 +25,15 @@ from nbgrader.utils import is_grade, is_solution
 from grader.course import ROOT, SOLUTIONS, assignments
 from grader.errors import GraderError
 from grader.releasing.release import generate
+from grader.releasing.start_page import NAME, in_chapter_order, start_page
 from grader.releasing.without_answers import write_tree
 
 LICENCES = ("LICENSE", "LICENSE-TEXT")
+#: The book in one file, with what it is for.
+EDITIONS = {
+    "attention-course.pdf": "to print",
+    "attention-course.epub": "for e-book readers",
+}
 TEMPLATE = Path(__file__).parent / "templates" / "bundle" / "README.txt"
 
 #: The date of every entry in the archive, so that the same contents give the same bytes.
@@ -46,7 +52,13 @@ class BundleFailed(GraderError):
     """Raised when the archive cannot be made; the message says why and what to do."""
 
 
-def bundle(html: Path, into: Path, salt: str = "", learners: Collection[str] = ()) -> Path:
+def bundle(
+    html: Path,
+    into: Path,
+    salt: str = "",
+    learners: Collection[str] = (),
+    editions: Path | None = None,
+) -> Path:
     """Make the learners' archive and return its path.
 
     Parameters
@@ -60,6 +72,9 @@ def bundle(html: Path, into: Path, salt: str = "", learners: Collection[str] = (
         the numbers of the learners are in it as data.
     learners : collection of str
         The ids on the class list, for a release with a salt.
+    editions : Path, optional
+        The folder in which the book's PDF and EPUB are, in folders of their own. Those that have
+        been made go into the archive.
 
     Raises
     ------
@@ -81,7 +96,9 @@ def bundle(html: Path, into: Path, salt: str = "", learners: Collection[str] = (
         )
     version = importlib.metadata.version("attn_lib")
     name, wheel = without_answers(version, salt, learners) if salt else _wheel(version, ROOT)
-    files = {**_book(html), **_exercises(), **_texts(version, name)}
+    exercises, in_one_file = _exercises(), _editions(editions)
+    files = {**_book(html, exercises), **exercises, **in_one_file}
+    files |= _texts(version, name, list(in_one_file))
     files |= {name: wheel, **_requirements(name)}
     found = list(secrets_in(files))
     if found:
@@ -115,22 +132,24 @@ def without_answers(version: str, salt: str, learners: Iterable[str]) -> tuple[s
 def secrets_in(files: dict[str, bytes]) -> Iterator[tuple[str, str]]:
     """Yield ``(file, line)`` for each line of a hidden test or a model answer in the files.
 
-    Lines of code answers count as secrets only in notebooks: learners may read the same code in
-    attn_lib and in the chapters.
+    Lines of code answers count as secrets only in the exercises: learners may read the same code in
+    attn_lib and in the chapters, which are notebooks too.
 
     Parameters
     ----------
     files : dict
-        Contents by name. The files in a wheel are searched too.
+        Contents by name. The files in a wheel or an EPUB are searched too, those in a PDF are not:
+        it is made from the same pages.
     """
     answers, others = _secret_lines()
     for name, content in sorted(files.items()):
-        if name.endswith(".whl"):
-            with zipfile.ZipFile(io.BytesIO(content)) as wheel:
-                inside = {f"{name}/{part}": wheel.read(part) for part in wheel.namelist()}
+        if name.endswith((".whl", ".epub")):
+            with zipfile.ZipFile(io.BytesIO(content)) as packed:
+                inside = {f"{name}/{part}": packed.read(part) for part in packed.namelist()}
             yield from secrets_in(inside)
             continue
-        secret = answers | others if name.endswith(".ipynb") else others
+        is_exercise = name.startswith("exercises/") and name.endswith(".ipynb")
+        secret = answers | others if is_exercise else others
         for line in sorted(secret & _lines(name, content)):
             yield name, line
 
@@ -165,48 +184,62 @@ def _lines(name: str, content: bytes) -> set[str]:
     if name.endswith(".ipynb"):
         cells = nbformat.reads(text, as_version=4).cells
         text = "\n".join(cell.source for cell in cells)
-    elif name.endswith(".html"):
+    elif name.endswith((".html", ".xhtml")):
         # Syntax highlighting puts tags around the words of a line.
         text = markup.unescape(re.sub(r"<[^>]*>", "", text))
     return _stripped(text)
 
 
-def _book(html: Path) -> dict[str, bytes]:
-    """Return the files of the book, without the hidden ones that Sphinx makes for its own use."""
+def _book(html: Path, exercises: dict[str, bytes]) -> dict[str, bytes]:
+    """Return the files of the book, without the hidden ones that Sphinx makes for its own use.
+
+    The book holds copies of the exercises, for its links. Somebody may have worked in them when it
+    was built, so the newly released ones take their place.
+    """
     paths = {path.relative_to(html): path for path in html.rglob("*") if path.is_file()}
+    released = {Path(name).name: content for name, content in exercises.items()}
     return {
-        f"book/{inside.as_posix()}": path.read_bytes()
+        f"book/{inside.as_posix()}": (
+            released[path.name]
+            if inside.parts[0] == "_downloads" and path.name in released
+            else path.read_bytes()
+        )
         for inside, path in paths.items()
         if not any(part.startswith(".") for part in inside.parts)
     }
 
 
+def _editions(folder: Path | None) -> dict[str, bytes]:
+    """Return the PDF and the EPUB, those that have been made."""
+    if folder is None:
+        return {}
+    paths = {name: folder / Path(name).suffix[1:] / name for name in EDITIONS}
+    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+
+
 def _exercises() -> dict[str, bytes]:
     """Return newly released notebooks, since somebody may have worked in those in exercises/."""
     with tempfile.TemporaryDirectory() as folder:
-        return {
+        released = {
             f"exercises/{assignment}/{assignment}.ipynb": generate(
                 assignment, Path(folder)
             ).read_bytes()
             for assignment in assignments()
         }
+    return released | {f"exercises/{NAME}": f"{nbformat.writes(start_page())}\n".encode()}
 
 
-def _in_chapter_order() -> list[str]:
-    """Return the assignments in the order of their chapters; those without a chapter come last."""
-    pages = (ROOT / "_toc.yml").read_text(encoding="utf-8").split()
-    chapters = [page.removeprefix("book/") for page in pages]
-    return sorted(
-        assignments(),
-        key=lambda name: chapters.index(name) if name in chapters else len(chapters),
-    )
-
-
-def _texts(version: str, wheel: str) -> dict[str, bytes]:
+def _texts(version: str, wheel: str, editions: list[str]) -> dict[str, bytes]:
     listed = "\n".join(
-        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in _in_chapter_order()
+        f"  exercises/{assignment}/{assignment}.ipynb" for assignment in in_chapter_order()
     )
-    named = {"version": version, "exercises": listed, "wheel": wheel}
+    lines = "".join(f"  {name}: {EDITIONS[name]}\n" for name in editions)
+    named = {
+        "version": version,
+        "exercises": listed,
+        "wheel": wheel,
+        "editions": f"\nWithout what moves, the book is also there in one file:\n\n{lines}" * bool(lines),
+    }
     readme = TEMPLATE.read_text(encoding="utf-8").format(**named)
     licences = {name: (ROOT / name).read_bytes() for name in LICENCES}
     return {"README.txt": readme.encode(), **licences}

@@ -8,5 +8,5 @@ Other rooms use:
 - `returning`: the pages, for the command or the mail that returns them.
 - `export`: grades as CSV for a spreadsheet or a learning platform.
 - `totals`: totals over the term, from the results in all assignments.
-- `report`: the instructor's page on how the class did; `item_analysis` computes its numbers.
+- `report`: the instructor's pages on how the class and each student did.
 """

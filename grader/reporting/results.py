@@ -50,6 +50,14 @@ class Result:
         return sum(self.entry.points.values()) if self.entry else None
 
     @property
+    def share(self) -> float | None:
+        """The score as a share of the points of the answers that have one; None without any."""
+        if self.entry is None or self.score is None:
+            return None
+        points = sum(self.entry.points[cell] for cell in self.entry.scores)
+        return self.score / points if points else None
+
+    @property
     def lost(self) -> float | None:
         """The points lost for certain, or None if the submission failed."""
         if self.entry is None:

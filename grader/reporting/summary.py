@@ -16,6 +16,8 @@ from grader.gradebook.roster import Imported, Roster
 from grader.printable import printable
 from grader.reporting.export import HasIds, read_as_formulas
 from grader.reporting.results import Result
+from grader.running.digests import ASSIGNMENT, CODE, ENVIRONMENT, SETTINGS
+from grader.submission.wording import listed
 
 if TYPE_CHECKING:
     from grader.reporting.totals.term import Term
@@ -243,6 +245,37 @@ def roster(file: str, read: Roster, entered: Imported, *, dry: bool) -> str:
             "student remove ID --force` removes one with all scores."
         )
     return text
+
+
+#: What has changed since submissions were graded, in words, by `grader.running.digests`.
+_CHANGES = {
+    ASSIGNMENT: "the assignment's notebook in solutions",
+    CODE: "the code of the course",
+    ENVIRONMENT: "Python or its packages",
+    SETTINGS: "limits, isolation or salt",
+}
+
+
+def outdated(number: int, changed: Sequence[str], *, kept: bool) -> str:
+    """Return sentences on finished submissions that were graded with another course.
+
+    Examples
+    --------
+    >>> print(outdated(21, ["code"], kept=True))
+    Changed since submissions were graded: the code of the course. 21 finished submissions keep
+    their grades, unless something new was handed in.
+    """
+    what = f"Changed since submissions were graded: {listed([_CHANGES[name] for name in changed])}."
+    these = f"{counted(number, 'finished submission')}"
+    if kept:
+        their = "keeps its grade" if number == 1 else "keep their grades"
+        fate = f"{these} {their}, unless something new was handed in."
+    else:
+        fate = (
+            f"{these} {'is' if number == 1 else 'are'} judged again. To keep grades as they are, "
+            "stop this with Ctrl-C and give the command with --keep-grades."
+        )
+    return textwrap.fill(f"{what} {fate}", 96)
 
 
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:

@@ -34,8 +34,15 @@ def digest(pieces: Iterable[str | bytes]) -> str:
     return total.hexdigest()
 
 
-def course_digest(source: bytes, limits: Limits, isolation: str, salt: str = "") -> str:
-    """Return a digest of everything that a verdict depends on, except the submission.
+#: What a verdict depends on besides the submission.
+ASSIGNMENT, CODE, ENVIRONMENT, SETTINGS = "assignment", "code", "environment", "settings"
+
+#: Characters of the digests that only say which of these has changed.
+SHORT = 16
+
+
+def course_parts(source: bytes, limits: Limits, isolation: str, salt: str = "") -> dict[str, str]:
+    """Return short digests of what a verdict depends on, except the submission.
 
     Parameters
     ----------
@@ -47,12 +54,27 @@ def course_digest(source: bytes, limits: Limits, isolation: str, salt: str = "")
         Where learners' code runs.
     salt : str
         The secret that learners' numbers depend on; "" for none.
+
+    Returns
+    -------
+    dict
+        By `ASSIGNMENT`: the notebook. `CODE`: attn_lib and what judges. `ENVIRONMENT`: Python and
+        packages. `SETTINGS`: the other parameters.
     """
     grader = Path(__file__).parent.parent
     files = [*Path(attn_lib.__file__).parent.rglob("*.py")]
     for name in JUDGING:
         files += [*grader.glob(f"{name}.py"), *grader.glob(f"{name}/**/*.py")]
     versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]
-    settings = [repr(astuple(limits)), isolation, salt]
-    contents = [path.read_bytes() for path in sorted(files)]
-    return digest([sys.version, *versions, *settings, source, *contents])
+    pieces: dict[str, list[str | bytes]] = {
+        ASSIGNMENT: [source],
+        CODE: [path.read_bytes() for path in sorted(files)],
+        ENVIRONMENT: [sys.version, *versions],
+        SETTINGS: [repr(astuple(limits)), isolation, salt],
+    }
+    return {name: digest(of_part)[:SHORT] for name, of_part in pieces.items()}
+
+
+def course_digest(source: bytes, limits: Limits, isolation: str, salt: str = "") -> str:
+    """Return one digest of everything in `course_parts`."""
+    return digest(course_parts(source, limits, isolation, salt).values())

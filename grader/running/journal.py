@@ -10,7 +10,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -44,9 +44,11 @@ class Line:
     provenance: dict[str, Any] | None = None
     #: Why a newer submission was not judged, if there is one: the line is about an earlier one.
     not_judged: str = ""
+    #: Short digests of what the verdict depends on: `digests.course_parts`, and "submission".
+    made_from: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, verdict: Verdict, digest: str) -> Line:
+    def of(cls, verdict: Verdict, digest: str, made_from: Mapping[str, str] | None = None) -> Line:
         """Return the line for a verdict."""
         return cls(
             verdict.student,
@@ -57,6 +59,7 @@ class Line:
             verdict.missing,
             verdict.parts,
             dict(verdict.provenance),
+            made_from=made_from or {},
         )
 
 
@@ -107,8 +110,10 @@ def _line(found: dict[str, Any]) -> Line:
     """Return the line that `dataclasses.asdict` and JSON made `found` of, after checking types."""
     remarks, missing = tuple(found["remarks"]), tuple(found["missing"])
     provenance, not_judged = found["provenance"], found.get("not_judged", "")
+    made_from = found.get("made_from", {})  # journals of earlier versions have none
     texts = [found[name] for name in ("student", "digest", "status", "reason")]
-    if not all(isinstance(text, str) for text in (*texts, *remarks, *missing, not_judged)):
+    texts += [*remarks, *missing, not_judged, *dict(made_from), *dict(made_from).values()]
+    if not all(isinstance(text, str) for text in texts):
         raise TypeError("expected texts")
     lists = [found[name] for name in ("remarks", "missing")]
     if not isinstance(provenance, dict | None) or not all(isinstance(x, list) for x in lists):
@@ -125,6 +130,7 @@ def _line(found: dict[str, Any]) -> Line:
         parts_from_json(found["parts"]),
         provenance,
         not_judged,
+        made_from,
     )
 
 
@@ -153,6 +159,12 @@ class Journal:
             raise
         #: The digest of each student's last verdict, unless that verdict is a failure.
         self.graded = {line.student: line.digest for line in lines if line.status != FAILED}
+        #: By student, what that verdict was made from; of journals of earlier versions nothing.
+        self.made_from = {line.student: line.made_from for line in lines if line.status != FAILED}
+        #: By student, the SHA-256 digest of the file that was judged.
+        self.judged_file = {
+            line.student: (line.provenance or {}).get("submission") for line in lines
+        }
         #: The students whose last verdict is a failure.
         self.failed = {line.student for line in lines if line.status == FAILED}
 
@@ -182,9 +194,11 @@ class Journal:
             self._file.write(json.dumps(asdict(line)).encode("ascii") + b"\n")
             if line.status == FAILED:
                 self.graded.pop(line.student, None)
+                self.made_from.pop(line.student, None)
                 self.failed.add(line.student)
             else:
                 self.graded[line.student] = line.digest
+                self.made_from[line.student] = line.made_from
                 self.failed.discard(line.student)
         self._file.flush()
         os.fsync(self._file.fileno())
@@ -205,6 +219,27 @@ class Journal:
             self._write(line for line in lines if line.student not in gone)
             self.failed -= gone
             self.graded = {name: made for name, made in self.graded.items() if name not in gone}
+
+    def keep(self, renewed: Mapping[str, tuple[str, Mapping[str, str]]]) -> None:
+        """Let verdicts of earlier runs count as those on what is there now.
+
+        Parameters
+        ----------
+        renewed : mapping
+            By student, the digest and what it is made from now.
+        """
+        if not renewed:
+            return
+        lines = [
+            replace(line, digest=renewed[line.student][0], made_from=renewed[line.student][1])
+            if line.student in renewed
+            else line
+            for line in _last_lines(self.path)
+        ]
+        self._file.close()
+        self._write(lines)
+        self.graded |= {student: digest for student, (digest, _) in renewed.items()}
+        self.made_from |= {student: made_from for student, (_, made_from) in renewed.items()}
 
     def judge_again(self, pattern: str, students: Collection[str]) -> None:
         """Let this run and the next ones judge students again, until `has_judged_again` is called.

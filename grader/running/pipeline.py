@@ -8,6 +8,7 @@ finds each submission either completely done or still to do.
 from __future__ import annotations
 
 import errno
+import hashlib
 import socket
 import time
 import unicodedata
@@ -16,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from grader import submission
 from grader.course import (
@@ -32,7 +33,7 @@ from grader.gradebook.writing import Entered, GradebookWriter, ImpossibleId
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.nbgrader_hooks import settings
 from grader.running.class_list import class_list
-from grader.running.digests import course_digest, digest
+from grader.running.digests import CODE, SHORT, course_parts, digest
 from grader.running.graded_files import GradedFiles
 from grader.running.journal import Journal, Line, path_in
 from grader.running.local_workers import JUDGE_JOB, CannotWork, Done, LocalWorkers
@@ -48,6 +49,13 @@ BATCH = 10
 MIN_FOR_ESTIMATE = 5
 
 WARM_UP = "grader.running.jobs:warm_up"
+
+
+class Outdated(NamedTuple):
+    """How many finished submissions were graded before something else than they changed."""
+
+    number: int
+    changed: tuple[str, ...]  #: what has changed: keys of `digests.course_parts`
 
 
 class Workers(Protocol):
@@ -115,6 +123,8 @@ class Run:
         First and last name by student, for the gradebook.
     salt : str
         The secret that learners' numbers depend on. Default: that of nbgrader_config.py.
+    keep_grades : bool
+        Whether grades stay although something else than the submission has changed since.
     """
 
     assignment: str
@@ -128,6 +138,7 @@ class Run:
     add_students: bool = False
     names: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     salt: str = field(default_factory=settings.configured_salt, repr=False)
+    keep_grades: bool = False
 
     def __post_init__(self) -> None:
         self.isolation = self.isolation or settings.configured().isolation
@@ -214,7 +225,10 @@ def local_workers(
 
 
 def autograde(
-    run: Run, workers: Workers, progress: Callable[[Progress], None] = lambda progress: None
+    run: Run,
+    workers: Workers,
+    progress: Callable[[Progress], None] = lambda progress: None,
+    before: Callable[[Outdated], None] = lambda outdated: None,
 ) -> list[str]:
     """Autograde submissions that are new or have changed, and return all students of the run.
 
@@ -231,6 +245,9 @@ def autograde(
         A context manager that has not been entered yet.
     progress : callable
         Called after each submission.
+    before : callable
+        Called before the first submission if finished ones are outdated. Unless the run keeps
+        grades, it judges them again.
 
     Raises
     ------
@@ -263,9 +280,12 @@ def autograde(
         else:
             students = sorted({*students} - {*others})
         journal.remove(listed.has_left)
+        pipeline = _Pipeline(run, source, journal, writer, progress)
         if run.force:
             journal.judge_again(run.student, students)
-        _Pipeline(run, source, journal, writer, progress).judge_and_enter(students, workers)
+        elif (outdated := pipeline.outdated(students)).number:
+            before(outdated)
+        pipeline.judge_and_enter(students, workers)
         journal.has_judged_again(run.student)
     return students
 
@@ -276,6 +296,7 @@ class _Read:
 
     digest: str
     timestamp: datetime | None
+    made_from: Mapping[str, str] = field(default_factory=dict)
 
 
 NOT_READ = _Read("", None)
@@ -306,13 +327,28 @@ class _Pipeline:
         self.journal = journal
         self.writer = writer
         self.progress = progress
-        self.course = course_digest(source, run.limits, run.isolation, run.salt)
+        self.course = course_parts(source, run.limits, run.isolation, run.salt)
+        self.kept: dict[str, tuple[str, Mapping[str, str]]] = {}
         self.files = GradedFiles(run.assignment, run.submitted, run.into)
         self.in_gradebook = writer.students()
         self.in_work: dict[str, _Read] = {}
         self.batch: list[_Outcome] = []
         self.done = self.failed = self.total = 0
         self.begun = 0.0
+
+    def outdated(self, students: list[str]) -> Outdated:
+        """Return which finished submissions were graded with another course."""
+        number, changed = 0, set()
+        for student in students:
+            if not self.journal.graded.get(student) or student not in self.in_gradebook:
+                continue
+            was = self.journal.made_from[student]
+            # Earlier versions did not note it, so at least the code is another one.
+            unlike = [name for name in self.course if was and was.get(name) != self.course[name]]
+            unlike += [CODE] * (not was)
+            number += bool(unlike)
+            changed |= set(unlike)
+        return Outdated(number, tuple(name for name in self.course if name in changed))
 
     def judge_and_enter(self, students: list[str], workers: Workers) -> None:
         self.total = len(students)
@@ -325,6 +361,7 @@ class _Pipeline:
                 self._enter()
                 raise
             self._enter()
+            self.journal.keep(self.kept)
         finally:
             for outcome in self.batch:
                 self.files.discard(outcome.verdict.student)
@@ -349,11 +386,17 @@ class _Pipeline:
                 reason = f"its files cannot be read: {problem.strerror}"
                 self._add(self._failed(student, reason), NOT_READ)
                 continue
-            found = digest([self.course, content, str(timestamp), *remarks, *problems])
+            handed_in = digest([content, str(timestamp), *remarks, *problems])[:SHORT]
+            made_from = {"submission": handed_in, **self.course}
+            found = digest(made_from.values())
             if is_done and self.journal.graded.get(student) == found:
                 self.total -= 1
                 continue
-            self.in_work[student] = _Read(found, timestamp)
+            if is_done and self.run.keep_grades and self._has_judged(student, handed_in, content):
+                self.kept[student] = found, made_from
+                self.total -= 1
+                continue
+            self.in_work[student] = _Read(found, timestamp, made_from)
             yield (
                 student,
                 {
@@ -367,6 +410,14 @@ class _Pipeline:
                     "remarks": [*remarks, *problems],
                 },
             )
+
+    def _has_judged(self, student: str, handed_in: str, content: bytes) -> bool:
+        """Say whether the last verdict is on what is handed in now, with whatever course."""
+        if not self.journal.graded.get(student):
+            return False
+        if was := self.journal.made_from[student]:
+            return was.get("submission") == handed_in
+        return self.journal.judged_file.get(student) == hashlib.sha256(content).hexdigest()
 
     def _add_done(self, done: Done) -> None:
         read = self.in_work.pop(done.name)
@@ -435,7 +486,7 @@ class _Pipeline:
         try:
             if verdict.status != FAILED:
                 self.files.put(student)
-                return Line.of(verdict, outcome.read.digest)
+                return Line.of(verdict, outcome.read.digest, outcome.read.made_from)
             self.files.discard(student)
             self.files.remove(student)
         except OSError as problem:

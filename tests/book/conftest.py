@@ -17,9 +17,9 @@ import yaml
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-LOOKS, KEEP_LOOKS = (
+LOOKS, KEEP_LOOKS, NAMES = (
     (Path(__file__).parent / name).read_text(encoding="utf-8")
-    for name in ("looks.js", "keep_looks.js")
+    for name in ("looks.js", "keep_looks.js", "names.js")
 )
 #: The rules whose result depends on colours. For a link in a text, so does its distinction.
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
@@ -114,6 +114,12 @@ class WatchedPage:
         """Stop recording and unload the document, so that the tab can be used again."""
         for event, listener in self._listeners.items():
             self.page.remove_listener(event, listener)
+        # Other tests start with a browser that remembers nothing, not even the page that it leaves.
+        if self.page.url != "about:blank":
+            self.page.evaluate("""() => {
+                localStorage.clear();
+                Storage.prototype.setItem = () => {};
+            }""")
         self.page.goto("about:blank")
 
     def _note_message(self, message):
@@ -135,10 +141,9 @@ class WatchedPage:
             self.problems.append(f"status {response.status}: {response.url}")
 
     def open(self, address: str):
-        """Load the address, wait until its formulas are typeset and return the response."""
+        """Load the address, wait until its scripts have run and return the response."""
         response = self.page.goto(address, wait_until="load")
-        self.page.evaluate("window.MathJax?.startup?.promise")
-        # The theme and scroll.js run after the formulas have changed the layout.
+        # The theme and scroll.js look at the layout a little later.
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
         return response
 
@@ -170,30 +175,44 @@ class WatchedPage:
         self.page.wait_for_function(condition, polling=50)
 
     def formulas_not_set(self) -> list[str]:
-        """Return the formulas that MathJax did not typeset or could not parse."""
+        """Return the formulas that KaTeX did not typeset, or that it marked as wrong."""
         left = self.page.evaluate(
             "[...document.querySelectorAll('.math')]"
-            ".filter(e => !e.querySelector('mjx-container')).map(e => e.textContent)"
+            ".filter(e => !e.querySelector('.katex math')).map(e => e.textContent)"
         )
-        wrong = "mjx-merror, [data-mml-node=merror], mjx-container [fill=red]"
-        return left + self.page.locator(wrong).all_inner_texts()
+        return left + self.page.locator(".katex-error, .katex merror").all_inner_texts()
 
     def remove_glyphs(self) -> None:
-        """Empty the pictures of formulas, for tests that need neither their shapes nor their text.
+        """Replace what is seen of formulas by one box each, of the same size.
 
-        They are half of all elements on a page. The pictures keep their sizes, and screen readers
-        do not get them.
+        They are half of all elements on a page, and screen readers do not get them.
         """
-        self.page.evaluate(
-            "document.querySelectorAll('mjx-container > svg').forEach(e => e.replaceChildren())"
-        )
+        self.page.evaluate("""() => {
+            const shown = [...document.querySelectorAll(".katex-html")];
+            const sizes = shown.map(e => e.getBoundingClientRect());
+            shown.forEach((e, i) => {
+                const box = document.createElement("span");
+                const size = `width: ${sizes[i].width}px; height: ${sizes[i].height}px`;
+                box.style = `display: inline-block; ${size}`;
+                e.replaceChildren(box);
+            });
+        }""")
 
     def pictures_not_shown(self) -> list[str]:
-        """Return the figures' pictures that are not loaded or are no pictures."""
-        return self.page.evaluate(
-            "[...document.querySelectorAll('figure img')]"
-            ".filter(image => !image.complete || !image.naturalWidth).map(image => image.alt)"
-        )
+        """Return the figures' pictures that cannot be loaded or are no pictures.
+
+        A browser loads them when they come near; this loads all of them.
+        """
+        return self.page.evaluate("""async () => {
+            const images = [...document.querySelectorAll("figure img")];
+            images.forEach(image => { image.loading = "eager"; });
+            await Promise.allSettled(images.map(image => image.decode()));
+            return images.filter(image => !image.naturalWidth).map(image => image.alt);
+        }""")
+
+    def names(self) -> set[str]:
+        """Return the tags, classes, ids and attributes that are on the page now."""
+        return set(self.page.evaluate(NAMES))
 
     def overflow(self) -> int:
         """Return by how many pixels the page is wider than the window."""

@@ -56,7 +56,7 @@
   for (const element of document.body.querySelectorAll("*")) {
     const isControl = element.matches("input, select, textarea, button");
     if (!isControl && !hasText(element)) continue;
-    if (element.closest("mjx-assistive-mml")) continue;
+    if (element.closest(".katex-mathml")) continue;
     if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     const style = getComputedStyle(element);
     const look = [

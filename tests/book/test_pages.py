@@ -8,19 +8,15 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 from urllib.request import urlopen
 
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 from attn_lib.course.mistakes import catalogue
 from book._ext.html_scan import tags
+from tests.book.contents import listed_pages
 from tools import page_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
-TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-FILES = [TOC["root"]]
-for chapter in TOC["chapters"]:
-    FILES += [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
-CHAPTERS = [f"{name}.html" for name in FILES]
+CHAPTERS = [f"{name}.html" for name in listed_pages(ROOT)]
 PAGES = [*CHAPTERS, "search.html"]
 
 #: Repeated elements that the accessibility checker skips: all entries of the reference but the
@@ -229,7 +225,11 @@ def answer_every_option(quiz) -> None:
         verdict, _, explanation = quiz.locator("[role=status]").inner_text().partition("\n")
         assert explanation.strip(), (quiz.get_attribute("id"), i)
         verdicts.append(verdict)
-    assert sorted(verdicts) == ["Not quite."] * (len(verdicts) - 1) + ["Right."]
+    assert verdicts.count("Right.") == 1
+    wrong = [verdict for verdict in verdicts if verdict != "Right."]
+    # Only the first wrong try may ask for another one, unless the right option came before.
+    assert set(wrong[:1]) <= {"Not quite.", "Not quite. Try again."}
+    assert set(wrong[1:]) <= {"Not quite."}
 
 
 @pytest.mark.parametrize("name", WITH_CONTROLS)
@@ -240,20 +240,6 @@ def test_without_javascript_a_page_has_no_dead_controls(watch, address, name):
     assert not [s for s in page.locator("input[type=range]").all() if s.is_visible()]
     assert not [b for b in page.locator(".quiz button").all() if b.is_visible()]
     assert watched.pictures_not_shown() == []
-
-
-@pytest.mark.parametrize("origin", ["file", "http"])
-def test_the_search_finds_a_chapter(watch, address, origin):
-    watched = watch()
-    watched.open(address(origin, "book/index.html"))
-    page = watched.page
-    page.keyboard.press("Control+k")
-    page.keyboard.type("scorecard")
-    page.keyboard.press("Enter")
-    result = page.locator("#search-results li a").first
-    result.wait_for()
-    assert urlsplit(result.get_attribute("href")).path.endswith("book/dot-products.html")
-    assert watched.problems == []
 
 
 @pytest.mark.parametrize("origin", ["file", "http"])
@@ -281,7 +267,9 @@ def test_a_page_has_one_search_box_and_no_useless_button(watch, address, name):
     watched.open(address("file", name))
     page = watched.page
     buttons = [
-        button.get_attribute("aria-label") or button.get_attribute("title")
+        button.get_attribute("aria-label")
+        or button.get_attribute("title")
+        or button.locator("span").inner_text()
         for button in page.locator(
             "#pst-primary-sidebar button, .article-header-buttons button"
         ).all()

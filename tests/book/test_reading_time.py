@@ -5,19 +5,22 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 from bs4 import BeautifulSoup
 from docutils import nodes
 
-from book._ext.reading_time import WORD, Length, measure, statement
+from book._ext.assignments import read_overview
+from book._ext.reading_time import WORD, Length, duration, measure, statement
 from tests.book.test_assignments import CHAPTERS
 
 STATED = re.compile(
     r"About (\d+) minutes to read: ([\d\u00a0]+) words"
     r"(?:, ([\d\u00a0]+) of them in derivations,)? and (\d+) cells?\."
 )
+ROOT = Path(__file__).resolve().parents[2]
 TIMED = ["orientation", *CHAPTERS]
 
 
@@ -59,6 +62,27 @@ def test_the_statement_on_the_page():
         "About 25 minutes to read: 3\u00a0456 words, 1\u00a0200 of them in derivations, "
         "and 7 cells."
     )
+
+
+def test_the_first_page_states_the_sum(built_book):
+    stated = []
+    for page in TIMED:
+        html = (built_book / "book" / f"{page}.html").read_text(encoding="utf-8")
+        stated.append(int(STATED.search(html)[1]))
+    html = (built_book / "book" / "index.html").read_text(encoding="utf-8")
+    text = BeautifulSoup(html, "html.parser").find("article").get_text(" ", strip=True)
+    assert f"About {duration(sum(stated))} to read" in text
+    for page, minutes in zip(TIMED, stated, strict=True):
+        assert f"{minutes} minutes. " in text, page
+    exercises = sum(read_overview(path).minutes for path in ROOT.glob("exercises/*/*.ipynb"))
+    assert f"{duration(exercises)} for the exercises" in text
+
+
+def test_a_time_of_an_unknown_page_fails_the_build(build_tiny_book):
+    build = build_tiny_book("unknown-time")
+    assert build.status == 1
+    reports = re.findall(r"WARNING: (.*)$", build.output, re.MULTILINE)
+    assert reports == ["reading-time: expected 'all' or a page of reading_time_pages, got 'none'"]
 
 
 def test_examples():

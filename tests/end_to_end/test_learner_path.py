@@ -43,10 +43,8 @@ print(attn_lib.__file__)
 
 def released() -> dict[str, bytes]:
     """The committed notebooks; tests/exercises compares them with fresh ones."""
-    return {
-        f"exercises/{name}/{name}.ipynb": (EXERCISES / name / f"{name}.ipynb").read_bytes()
-        for name in assignments()
-    }
+    names = ["start.ipynb", *(f"{name}/{name}.ipynb" for name in assignments())]
+    return {f"exercises/{name}": (EXERCISES / name).read_bytes() for name in names}
 
 
 def commands(text: str, after: str, before: str) -> list[str]:

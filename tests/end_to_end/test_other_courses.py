@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -106,6 +107,18 @@ def test_an_assignment_that_was_not_released_fails_with_nbgraders_words(first_pr
     assert commands.main(["course", str(first_programs), "functions", "--student", "right"]) == 1
     told = capsys.readouterr().out
     assert "right: failed: No assignment with ID 'functions' exists in the database" in told
+
+
+def test_a_course_as_json(first_programs, capsys):
+    where = ["course", str(first_programs), "functions", "--json"]
+    assert commands.main([*where, "--placement"]) == 0
+    placed = json.loads(capsys.readouterr().out)
+    assert (placed["exit_status"], placed["students"]) == (0, [])
+    assert len(placed["placement"]) == 1 + len(FIRST_PROGRAMS.inside)
+    assert commands.main([*where, "--student", "right"]) == 1  # it was not released
+    (right,) = json.loads(capsys.readouterr().out)["students"]
+    assert (right["student"], right["score"]) == ("right", 0.0)
+    assert right["problem"].startswith("No assignment with ID 'functions' exists in the database")
 
 
 def test_a_submission_without_a_notebook_fails_with_the_first_error(first_programs, capsys):

@@ -143,19 +143,6 @@ class TestScores:
             "with {} % of its points on average."
         ).format(*scores.groups(), *hardest.groups()) in readme
 
-    def test_the_report_can_be_read_on_a_phone(self, graded_class, chromium):
-        page = chromium.new_page(viewport={"width": 375, "height": 700})
-        page.goto((graded_class.folder / f"report-{ASSIGNMENT}.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") == 375
-        sizes = page.evaluate(
-            "Array.from(document.querySelectorAll('svg text'), text => {"
-            "  const { a, b } = text.getScreenCTM();"  # the text may be rotated
-            "  return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); })"
-        )
-        page.close()
-        assert len(sizes) > 20
-        assert min(sizes) >= 12
-
     def test_the_table_has_a_line_for_each_student(self, graded_class):
         lines = table(list(graded_class.results.values())).splitlines()
         assert len(lines) == 1 + len(graded_class.results)

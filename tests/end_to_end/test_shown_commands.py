@@ -314,6 +314,10 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
             "return-dot-products-mail/pages/ada/dot-products.html",
         )
     ),
+    ".venv/bin/python -m grader grade dot-products --keep-grades": Tested(
+        "tests/grader/command_line/test_commands.py"
+        "::test_what_an_update_does_to_grades_is_said_first"
+    ),
     ".venv/bin/python -m grader report dot-products": Run(writes=("report-dot-products.html",)),
     "pip install compare50": EXTERNAL,
     ".venv/bin/jupyter-nbconvert --to python submitted/*/dot-products/*.ipynb": Run(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import doctest
 
 import pytest
 
 from tools import page_sizes
-
-PICTURE = base64.b64encode(b"x" * 300).decode()
 
 
 @pytest.fixture
@@ -19,15 +16,18 @@ def book(tmp_path):
         "index.html": "<p>Start</p>",
         "book/pictures.html": (
             '<link rel="stylesheet" href="../_static/a.css"><link rel="next" href="next.html">'
-            '<script src="../searchindex.js"></script>'
-            f'<img src="data:image/webp;base64,{PICTURE}"><img src="../_images/plot.png">'
+            '<script src="../_static/b.js"></script>'
+            '<img src="../_images/a.webp"><script type="application/json">'
+            '["../_images/b.webp", "../_images/a.webp"]</script><img src="plot.png">'
             '<img src="https://a.org/b.png"><a href="next.html">next</a>'
         ),
         "book/next.html": "<p>Next</p>",
-        "searchindex.js": "s" * 900,
+        "_static/b.js": "s" * 900,
         "_static/a.css": "c" * 70,
         "_static/template.html": "<p>The theme's own</p>",
-        "_images/plot.png": "p" * 500,
+        "_images/a.webp": "a" * 300,
+        "_images/b.webp": "b" * 30,
+        "book/plot.png": "p" * 500,
     }
     for name, content in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -39,16 +39,16 @@ def test_theme_templates_are_not_pages(book):
     assert page_sizes.pages(book) == ["book/next.html", "book/pictures.html", "index.html"]
 
 
-def test_size_is_html_plus_unshared_files(book):
+def test_size_is_html_plus_pictures_and_unshared_files(book):
     size = page_sizes.measure(book, "book/pictures.html")
     html = (book / "book" / "pictures.html").stat().st_size
-    assert (size.html, size.files, size.own) == (html, 500, html + 500)
-    assert (size.pictures, size.frames) == (len("data:image/webp;base64,") + len(PICTURE), 1)
+    assert (size.html, size.files, size.own) == (html, 500, html + 500 + 330)
+    assert (size.pictures, size.frames) == (330, 2)
     assert 0 < size.sent < html
 
 
 def test_shared_files_are_listed_separately(book):
-    assert page_sizes.shared(book) == {"_static/a.css": 70, "searchindex.js": 900}
+    assert page_sizes.shared(book) == {"_static/a.css": 70, "_static/b.js": 900}
     lines = list(page_sizes.report(book))
     assert any(line.startswith("book/pictures.html ") for line in lines)
     assert "shared by all, loaded once: 1 kB, of which" in lines

@@ -143,6 +143,13 @@ def test_without_chromium_browser_tests_are_skipped(machine):
     assert "sudo apt-get install chromium" in checked.stdout
 
 
+def test_without_chromium_there_is_no_pdf(machine):
+    checked = machine.has(1000, python3=PYTHON).check("pdf")
+    assert checked.returncode == 0
+    assert "Chromium was not found, so no PDF of the course can be made." in checked.stdout
+    assert "sudo apt-get install chromium" in checked.stdout
+
+
 def test_without_chromium_ci_fails(machine):
     checked = machine.has(0, python3=PYTHON, apt_get=BROKEN_APT_GET).check("test", CI="true")
     assert checked.returncode == 1
@@ -197,4 +204,4 @@ class TestPrograms:
 def test_unknown_purpose(machine, arguments):
     checked = machine.has(0, python3=PYTHON).check(*arguments)
     assert checked.returncode == 1
-    assert checked.stderr == "usage: tools/system_packages course|test\n"
+    assert checked.stderr == "usage: tools/system_packages course|test|pdf\n"

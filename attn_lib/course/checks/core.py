@@ -499,14 +499,16 @@ class Checks:
             listed = ", ".join(f'"{option}"' for option in options)
             shown = shortened(" ".join(repr(got).split()), MAX_SHOWN_TEXT)
             return self._ledger.note(name, f"expected one of the letters {listed}, got {shown}.")
-        if right is None or letter == right:
-            return self._ledger.note(name, only_form=right is None)
+        if right is None:
+            return self._ledger.note(name, only_form=True)
+        if letter == right:
+            return self._ledger.note(name, chosen=letter)
         if letter == self._ledger.steps.letter_after(after or {}):
             remark = f"it follows from your own {', '.join(after or {})}, so it counts."
-            return self._ledger.note(name, remark=remark)
+            return self._ledger.note(name, remark=remark, chosen=letter)
         self._ledger.steps.note_letter(name, letter)
         explanation = (because or {}).get(letter, "")
-        self._ledger.note(name, f'"{letter}" is not right. {explanation}'.strip())
+        self._ledger.note(name, f'"{letter}" is not right. {explanation}'.strip(), chosen=letter)
 
     def finish(self) -> float | None:
         """Show what was found in every part, then award the points or raise.

@@ -30,6 +30,7 @@ class Finding:
     without_expected: str = ""  #: the message without the right value, if a learner typed one
     only_form: bool = False  #: the check looked at the form of the answer, not at its content
     remark: str = ""  #: why the check passed although the answer is not the right one
+    chosen: str = ""  #: the letter that was chosen, if the check knows which one is right
     first: str = ""  #: what else the answer builds on that has to be mended before it
 
     @property

@@ -89,6 +89,7 @@ class Ledger:
         without_expected: str = "",
         only_form: bool = False,
         remark: str = "",
+        chosen: str = "",
     ) -> None:
         """Add a finding to the current part; see `Finding`."""
         if not self.parts:
@@ -101,6 +102,7 @@ class Ledger:
             without_expected=without_expected,
             only_form=only_form,
             remark=remark,
+            chosen=chosen,
         )
         self.parts[-1].findings.append(finding)
         tell(Found(self._part, finding))

@@ -115,6 +115,20 @@ def names_made(source: str) -> set[str]:
     return names_changed(ast.unparse(_WithoutImports().visit(ast.parse(code))))
 
 
+def classes_in(source: str) -> set[str]:
+    r"""Return the names of the classes that a cell defines at its top.
+
+    Examples
+    --------
+    >>> classes_in("class Stack(list):\n    class Inner: pass\nx = 1")
+    {'Stack'}
+    """
+    code, _ = without_magics(source)
+    if not is_python(code):
+        return set()
+    return {node.name for node in ast.parse(code).body if isinstance(node, ast.ClassDef)}
+
+
 def imports_in(notebook: NotebookNode) -> dict[str, str]:
     """Return the import statement for each name that code cells of a notebook import.
 

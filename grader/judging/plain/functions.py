@@ -100,8 +100,10 @@ class RemoteFunction:
         A result that is one of the arguments is that argument itself.
         """
         given = [*args, *keywords.values()]
-        if not all(map(crosses_exactly, given)):
-            self.calls.stop(f"{self.name} was not called: an argument has no exact copy")
+        if inexact := next(filter(None, map(inexact_type, given)), ""):
+            self.calls.stop(
+                f"{self.name} was not called: an argument of type {inexact} has no exact copy"
+            )
         try:
             invocation = self.live.invoke(self.name, args, keywords)
         except TypeError as error:
@@ -143,29 +145,27 @@ class RemoteFunction:
         raise error
 
 
-def crosses_exactly(value: object, depth: int = 0) -> bool:
-    """Return whether a function in the sandbox would receive just this value, of just this type.
+def inexact_type(value: object, depth: int = 0) -> str:
+    """Return the type that a function in the sandbox would not receive as it is, or "".
 
     Examples
     --------
     >>> from collections import Counter
-    >>> crosses_exactly([1, "a", {2.5: None}]), crosses_exactly([Counter("aab")])
-    (True, False)
+    >>> inexact_type([1, "a", {2.5: None}]), inexact_type([Counter("aab")])
+    ('', 'Counter')
     """
     kind = type(value)
     if kind in _ATOMS:
-        return True
+        return ""
     if depth > _MAX_DEPTH:
-        return False
-    if isinstance(value, dict):
-        parts = [*value, *value.values()]
-        return kind is dict and all(crosses_exactly(part, depth + 1) for part in parts)
-    if isinstance(value, _CONTAINERS):
-        return kind in _CONTAINERS and all(crosses_exactly(part, depth + 1) for part in value)
+        return f"{type_name(value)} in {_MAX_DEPTH} others"
+    if kind is dict or kind in _CONTAINERS:
+        parts = [*value, *value.values()] if isinstance(value, dict) else [*value]  # type: ignore[misc]
+        return next(filter(None, (inexact_type(part, depth + 1) for part in parts)), "")
     is_own = kind is np.ndarray or kind.__module__ == "numpy"
-    return (
-        isinstance(value, (np.generic, np.ndarray)) and is_own and value.dtype.kind in NUMBER_KINDS
-    )
+    if isinstance(value, (np.generic, np.ndarray)) and is_own:
+        return "" if value.dtype.kind in NUMBER_KINDS else f"{type_name(value)} of {value.dtype}"
+    return type_name(value)
 
 
 def _can_be_shown(kind: type, args: list[Any]) -> bool:

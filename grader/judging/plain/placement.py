@@ -19,6 +19,7 @@ from grader.judging.assignment_source import Source
 from grader.judging.course_tests import is_course_test
 from grader.judging.live import Live
 from grader.judging.plain.code import (
+    classes_in,
     imports_in,
     names_changed,
     names_needed,
@@ -183,8 +184,8 @@ class _Trial:
         known = plain.trusted | self.source.answers
         if needed := self._defined_inside(cell) & names_needed(cell.source) - known:
             why = f"it uses {min(needed)}, which a test cell inside defines"
-        elif not _has_all_points(cell, plain.judge(cell, 0)) or plain.calls.unread:
-            why = FAILS_OUTSIDE
+        elif not _has_all_points(cell, outputs := plain.judge(cell, 0)) or plain.calls.unread:
+            why = f"{FAILS_OUTSIDE}: {self._outside_problem(cell, plain, outputs)}"
             plain.forget(names_changed(cell.source))
         else:
             if plain.calls.have_changed:
@@ -194,6 +195,22 @@ class _Trial:
             return True
         self.inside[_name(cell)] = why
         return False
+
+    def _outside_problem(
+        self, cell: NotebookNode, plain: PlainTests, outputs: list[NotebookNode]
+    ) -> str:
+        """Return what kept the model answers from passing a test cell outside."""
+        if plain.calls.unread:
+            return f"an object of type {plain.calls.unread[0]} cannot leave the sandbox"
+        classes = {name for other in self._others() for name in classes_in(other.source)}
+        if used := classes & names_needed(cell.source):
+            return f"it uses the class {min(used)}, which cannot leave the sandbox"
+        if plain.calls.stopped:
+            return plain.calls.stopped
+        errors = [output for output in outputs if output.output_type == "error"]
+        if not errors:
+            return "it gives fewer points there"
+        return " ".join(f"{errors[0].ename}: {errors[0].evalue}".split()).removesuffix(":")
 
     def _defined_inside(self, cell: NotebookNode) -> set[str]:
         return {

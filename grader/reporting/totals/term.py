@@ -58,6 +58,8 @@ class Term:
     not_counted: tuple[str, ...]  #: graded, but without a weight
     not_graded: tuple[str, ...]  #: with a weight, but not graded yet
     students: list[StudentTotal]
+    #: The results in each assignment that counts, by student.
+    results: Mapping[str, Mapping[str, Result]]
 
 
 def term(db_url: str, folder: Path, rule: Totals) -> Term:
@@ -103,6 +105,7 @@ def term(db_url: str, folder: Path, rule: Totals) -> Term:
             )
             for student in students
         ],
+        found,
     )
 
 

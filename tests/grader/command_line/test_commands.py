@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -110,8 +111,39 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
         '"bo"',
     ]
     status, out, _ = run("report")
-    assert (status, out) == (0, f"{tmp_path / 'report-dot-products.html'}\n")
-    assert "cleo" in Path(out.strip()).read_text(encoding="utf-8")
+    assert (status, out.splitlines()) == (
+        0,
+        [
+            f"{tmp_path / 'report-dot-products.html'}",
+            f"{tmp_path / 'report-students.html'} and 10 pages in {tmp_path / 'report-students'}",
+        ],
+    )
+    assert "cleo" in Path(out.splitlines()[0]).read_text(encoding="utf-8")
+
+
+def test_what_an_update_does_to_grades_is_said_first(hand_in, run, tmp_path):
+    """Grades stay with one option, also if the model answers would now be judged otherwise."""
+    hand_in("ada", STUB)
+    assert run("grade")[0] == 0
+    path = journal.path_in(tmp_path, ASSIGNMENT)
+    line = json.loads(path.read_text(encoding="utf-8"))
+    line["digest"], line["made_from"]["code"] = "older", "older"
+    path.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    status, out, err = run("grade", "--keep-grades")
+    assert (status, err) == (0, "")
+    said = (
+        "Changed since submissions were graded: the code of the course. 1 finished submission keeps"
+    )
+    assert " ".join(out.split()).startswith(said)
+    assert "student  points" in out
+    after = json.loads(path.read_text(encoding="utf-8"))
+    assert after["provenance"] == line["provenance"]
+    path.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+    status, out, err = run("grade", "--json")
+    assert json.loads(out)["exit_status"] == status == 0
+    assert "1 finished submission is judged again. To keep" in " ".join(err.split())
+    *_, last = journal.read(path)
+    assert last.provenance != line["provenance"]
 
 
 def test_an_invalid_file_removes_the_earlier_grade(hand_in, run, tmp_path):

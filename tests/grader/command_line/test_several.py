@@ -88,6 +88,7 @@ def test_one_without_work_does_not_keep_the_others(run):
         (["report"], "expected names of assignments, or else --all"),
         (["report", "quiz", "--all"], "expected names of assignments, or else --all"),
         (["export", "--all", "--output", "x"], "--output names one file, so it goes with one"),
+        (["grade", "quiz", "--force", "--keep-grades"], "one of --force and --keep-grades, got"),
     ],
 )
 def test_words_that_contradict_each_other_are_told(run, capsys, words, told):

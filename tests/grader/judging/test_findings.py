@@ -13,6 +13,7 @@ from grader.judging.findings import (
     MAX_CHARACTERS,
     MAX_FINDINGS,
     MAX_PARTS,
+    Choice,
     JudgedFinding,
     JudgedPart,
     PartsListener,
@@ -38,7 +39,13 @@ PARTS = {
     ),
     "attention-tests": (
         JudgedPart("one", 1.0, False, (JudgedFinding("attention", "off.", "no-scale"),)),
-        JudgedPart("two", 1.0, False, (JudgedFinding("f", "off.", "softmax-that-overflows"),)),
+        JudgedPart(
+            "two",
+            1.0,
+            False,
+            (JudgedFinding("f", "off.", "softmax-that-overflows"),),
+            (Choice("why", "B", True), Choice("growth", "A", False)),
+        ),
     ),
     "shapes-tests": (),
 }
@@ -81,6 +88,8 @@ def large(value):
         (lambda value: large(value)["findings"][0].update(mistake=3), "expected a text"),
         (lambda value: large(value)["findings"][0].update(check=None), "expected a text"),
         (lambda value: large(value)["findings"].extend([{}] * MAX_FINDINGS), "list of at most"),
+        (lambda value: value["attention-tests"][1]["choices"][0].update(is_right=1), "is_right"),
+        (lambda value: value["attention-tests"][1]["choices"][0].update(letter=3), "a text"),
         (lambda value: value["softmax-tests"].extend([{}] * MAX_PARTS), "list of at most"),
         (lambda value: value.update({"x": "rows: ok"}), "expected a list"),
         (lambda value: value.update({"x": [None]}), "part: .* got NoneType"),
@@ -94,6 +103,15 @@ def test_findings_of_a_wrong_type_or_size_are_refused(change, told):
         parts_from_json(value)
 
 
+def test_a_part_in_a_journal_of_an_earlier_version_has_no_choices():
+    value = as_read()
+    for of_cell in value.values():
+        for part in of_cell:
+            del part["choices"]
+    two = parts_from_json(value)["attention-tests"][1]
+    assert (two.title, two.choices) == ("two", ())
+
+
 @pytest.mark.parametrize("value", [None, [], "rows: ok", 3])
 def test_findings_must_be_given_by_cell(value):
     with pytest.raises(ValueError, match="expected an object of lists by cell"):
@@ -105,6 +123,19 @@ def reported(check: Checks) -> tuple[JudgedPart, ...]:
     with listening(listener), pytest.raises(ChecksFailed):
         check.finish()
     return listener.parts
+
+
+def test_the_letters_that_were_chosen_are_kept():
+    """A wrong one too, and none that is no option or whose right one no check knows."""
+    check = Checks({"why": "b", "side": "R", "growth": "A", "meaning": "Z"})
+    check.part("letters", points=1)
+    for name in ("why", "side", "growth", "meaning"):
+        check.choice(name, "ABCDR")
+    check.choice("why", "ABCD", right="B")
+    check.choice("growth", "ABCD", right="C", because={"A": "too slow."})
+    check.choice("meaning", "ABCD", right="D")
+    (part,) = reported(check)
+    assert part.choices == (Choice("why", "B", True), Choice("growth", "A", False))
 
 
 def test_texts_are_truncated_and_made_encodable():

@@ -15,7 +15,7 @@ import pytest
 
 from grader.course import SOLUTIONS
 from grader.judging.verdict import FAILED, Verdict
-from grader.reporting.item_analysis import PartCount, parts
+from grader.reporting.report.analysis import PartCount, parts
 from grader.reporting.results import Result
 from grader.running.local_workers import JUDGE_JOB, LocalWorkers
 from grader.sandbox.inside.limits import BUBBLEWRAP, Limits

@@ -13,7 +13,7 @@ from nbgrader.utils import determine_grade, is_grade
 
 from grader.judging.assignment_source import WritesTests, read_source
 from grader.judging.judge import Judged, judge_notebook
-from grader.judging.plain.placement import placement_of
+from grader.judging.plain.placement import FAILS_OUTSIDE, placement_of
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from grader.submission import repair
@@ -54,6 +54,7 @@ SQUARES = answer("squares", "def squares(n): return [i * i for i in range(1, n +
 SORTED = answer("sort", "def sort(x): x.sort()")
 STACK = answer("stack", "class Stack(list):\n    def push(self, x): self.append(x)")
 
+BUILT_IN = type(abs).__name__
 #: A model answer, a test cell and why it has to be inside ("" if it is outside).
 PLACES = {
     "values": (SQUARES, "assert squares(3) == [1, 4, 9]", ""),
@@ -99,12 +100,12 @@ assert out.getvalue().split() == ["hello", "ada"]""",
     "an instance": (
         STACK,
         "s = Stack()\ns.push(1)\nassert s == [1]",
-        "the model answers do not pass it outside",
+        f"{FAILS_OUTSIDE}: it uses the class Stack, which cannot leave the sandbox",
     ),
     "an error of their own": (
         answer("e", "class Low(Exception): pass\ndef f(): raise Low"),
         "try:\n    f()\nexcept Low:\n    pass",
-        "the model answers do not pass it outside",
+        f"{FAILS_OUTSIDE}: it uses the class Low, which cannot leave the sandbox",
     ),
     "a name deleted": (
         answer("g", "def g(): return h()\ndef h(): return 1"),
@@ -136,12 +137,12 @@ assert out.getvalue().split() == ["hello", "ada"]""",
     "a function as an argument": (
         answer("apply", "def apply(f, x): return f(x)"),
         "assert apply(abs, -3) == 3",
-        "the model answers do not pass it outside",
+        f"{FAILS_OUTSIDE}: apply was not called: an argument of type {BUILT_IN} has no exact copy",
     ),
     "a generator": (
         answer("gen", "def gen(n): yield from range(n)"),
         "assert list(gen(2)) == [0, 1]",
-        "the model answers do not pass it outside",
+        f"{FAILS_OUTSIDE}: an object of type generator cannot leave the sandbox",
     ),
     "a command": (SQUARES, "%time squares(2)", "it has commands of Jupyter"),
     "a model answer that is wrong": (
@@ -171,7 +172,7 @@ def test_what_a_cell_inside_needs_is_inside_too(placed):
     assert placement.outside == ("apart",)
     assert placement.inside == {
         "helper": "it defines full, which needs it uses",
-        "needs it": "the model answers do not pass it outside",
+        "needs it": f"{FAILS_OUTSIDE}: it uses the class Stack, which cannot leave the sandbox",
         "uses s": "it uses s, which a test cell inside defines",
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import unicodedata
 from pathlib import Path
@@ -225,6 +226,12 @@ def test_a_file_in_place_of_a_folder_stops_only_its_learner(course, caplog):
 
 
 class TestGroups:
+    def number_bo(self, course):
+        """Enter the number that Canvas has for Bo."""
+        course_id = configuration().CourseDirectory.course_id
+        with Gradebook(f"sqlite:///{course.root}/gradebook.db", course_id) as gradebook:
+            gradebook.update_or_create_student("bo-yu", lms_user_id="102")
+
     def collect(self, course, rows, *names):
         (course.root / "groups.csv").write_text("group,id\n" + rows, encoding="utf-8")
         (course.archives / "all.zip").write_bytes(zipped([(name, WORK) for name in names]))
@@ -251,6 +258,27 @@ class TestGroups:
         assert course.submitted() == {"bo-yu": 1}
         assert "'Default group' in the gradebook, found nobody" in caplog.text
         assert "list their members in groups.csv" in caplog.text
+
+    def test_those_without_a_group_can_be_listed(self, course):
+        """Moodle writes no number for them."""
+        rows = "Default group,ada-lovelace\nDefault group,bo-yu\n"
+        self.collect(course, rows, f"Default group_assignsubmission_file/{NOTEBOOK}")
+        assert course.submitted() == {"ada-lovelace": 1, "bo-yu": 1}
+
+    @pytest.mark.parametrize("group", ["Group A", "team_1", "Équipe-2, bis"])
+    def test_a_group_in_canvas_is_that_of_the_member_whose_number_it_is(self, course, group):
+        self.number_bo(course)
+        written = re.sub(r"[^\w]", "", group.lower())
+        rows = f'Other,ada-lovelace\n"{group}",ada-lovelace\n"{group}",bo-yu\n'
+        self.collect(course, rows, f"{written}_LATE_102_456_{NOTEBOOK}")
+        assert course.submitted() == {"ada-lovelace": 1, "bo-yu": 1}
+
+    def test_the_name_of_a_group_in_canvas_is_not_enough(self, course):
+        """Somebody who is called like a group hands in alone."""
+        self.number_bo(course)
+        rows = "Group A,ada-lovelace\n"
+        self.collect(course, rows, f"groupa_102_456_{NOTEBOOK}")
+        assert course.submitted() == {"bo-yu": 1}
 
     @pytest.mark.parametrize(
         ("rows", "told"),

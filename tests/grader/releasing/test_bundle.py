@@ -68,6 +68,7 @@ def in_wheel(contents) -> dict[str, bytes]:
 def test_it_contains_exactly_these_files(archive, contents):
     assert archive.name == f"{FOLDER}.zip"
     notebooks = {f"exercises/{name}/{name}.ipynb" for name in assignments()}
+    notebooks.add("exercises/start.ipynb")
     texts = {"README.txt", "LICENSE", "LICENSE-TEXT"}
     requirements = {"requirements.txt", "requirements-validate.txt"}
     pages = {f"book/{name}" for name in BOOK}
@@ -79,6 +80,8 @@ def test_the_notebooks_are_the_released_ones(contents, root):
     for name in assignments():
         path = f"exercises/{name}/{name}.ipynb"
         assert contents[path] == (root / path).read_bytes()
+    path = "exercises/start.ipynb"
+    assert contents[path] == (root / path).read_bytes()
 
 
 def test_no_secret_line_is_in_any_file(contents):

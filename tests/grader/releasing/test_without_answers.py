@@ -17,6 +17,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 from traitlets.config import Config
 
 from attn_lib.course.checks.__main__ import main
@@ -29,10 +30,17 @@ from grader.course import SOLUTIONS, assignments
 from grader.gradebook import reading
 from grader.releasing import bundle as bundles
 from grader.releasing.bundle import BundleFailed, bundle, without_answers
-from grader.running.pipeline import Run
+from grader.reporting.results import results
+from grader.reporting.totals.term import Totals, term
+from grader.running.local_workers import JUDGE_JOB
+from grader.running.pipeline import Run, autograde
+from grader.sandbox.warm_sandboxes import close_sandbox
+from tests.grader.gradebook.server import with_tables
+from tests.grader.running.classroom import InThisProcess
 
 SALT = "kept in the instructor's configuration"
-LEARNERS = ["ada", "Grace H."]
+#: The last one is the id that ada types in a makeup.
+LEARNERS = ["ada", "Grace H.", "ada-makeup"]
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +116,33 @@ def test_an_id_that_is_not_on_the_class_list_is_told(wheel, notebooks):
     other = changed(path, 'learner_id = "ada"', 'learner_id = "bob"')
     said = " ".join(at_home(wheel, CHECK, other).stdout.split())
     assert "expected the id under which you are on the class list, got 'bob'." in said
+
+
+def test_a_makeup_with_a_salt_from_start_to_finish(wheel, notebooks, tmp_path):
+    """As in the guide: the archive knows the other id, the class list does not any more."""
+    (path,) = [path for path in notebooks if path.stem == "masking"]
+    makeup = changed(path, 'learner_id = "ada"', 'learner_id = "ada-makeup"')
+    assert at_home(wheel, CHECK, makeup).returncode == 0
+    place = tmp_path / "submitted" / "ada" / "masking" / "masking.ipynb"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(makeup.read_bytes())
+    url = with_tables(reading.sqlite_url(tmp_path))
+    with Gradebook(url, course.configuration().CourseDirectory.course_id) as gradebook:
+        gradebook.add_student("ada", first_name="Ada")
+        gradebook.add_student("ada-makeup")
+        gradebook.remove_student("ada-makeup")
+    run = Run("masking", tmp_path / "submitted", tmp_path, db_url=url, salt=SALT)
+    autograde(run, InThisProcess(lambda _: JUDGE_JOB))
+    close_sandbox(run.limits, run.isolation)
+    (ada,) = results(url, tmp_path, "masking")
+    assert (ada.student, ada.score, ada.entry.to_read) == ("ada", 18, ["in-words"])
+    assert ada.remarks == ("The notebook's learner_id is 'ada-makeup', the student's id 'ada'.",)
+    graded = course.graded_notebook(tmp_path, "masking", "ada").read_text(encoding="utf-8")
+    with salted(SALT):
+        numbers = masking.empty_row("ada-makeup")
+        assert repr(numbers) != repr(masking.empty_row("ada"))
+    assert str(numbers) in graded
+    assert [one.student for one in term(url, tmp_path, Totals()).students] == ["ada"]
 
 
 ASKED = """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import zipfile
 from datetime import datetime
@@ -171,7 +172,7 @@ def test_pages_for_moodle(give, tmp_path):
     assert said.splitlines()[:3] == [
         f"Feedback for 3 students in {path}.",
         "Without a page of feedback: 2 (bo, cy).",
-        f"Moodle's archive in {archive} has no file of theirs: 1 (zoe).",
+        f"Moodle's archive in {archive} has no file that leads to them: 1 (zoe).",
     ]
     assert "5 have an answer that waits to be read" in said
     assert "then return again." in said
@@ -199,6 +200,25 @@ def test_pages_of_a_group_for_moodle(give, tmp_path):
     }
 
 
+def test_what_is_returned_as_json(give, tmp_path):
+    unpack(tmp_path, f"all/Søren Ødegård_12345_assignsubmission_file/{NOTEBOOK}")
+    status, said, _ = give("moodle", "--json")
+    found = json.loads(said)
+    place = str(tmp_path / f"return-{ASSIGNMENT}-moodle.zip")
+    assert (status, found["exit_status"]) == (0, 0)
+    assert (found["assignment"], found["place"], found["number"]) == (ASSIGNMENT, place, 1)
+    assert found["told"]["Without a page of feedback"] == ["bo", "cy"]
+
+
+def test_a_group_has_one_notebook_in_canvas(give, tmp_path):
+    name = f"groupa_102_456_{NOTEBOOK}"
+    for member in ("ada", "soren"):
+        unpack(tmp_path, f"for each member of a group/{member}/all/{name}")
+    _, said, _ = give("canvas")
+    assert "Canvas shows the notebook of a group to all its members: 2 (soren, ada)." in said
+    assert list(members(tmp_path / f"return-{ASSIGNMENT}-canvas.zip")) == [name]
+
+
 @pytest.mark.parametrize("damaged", ["{", "[]", '{"cells": [1]}'])
 def test_notebooks_for_canvas(give, tmp_path, damaged):
     second = f"odegardsoren_LATE_102_456_{ASSIGNMENT}-1.ipynb"
@@ -215,7 +235,7 @@ def test_notebooks_for_canvas(give, tmp_path, damaged):
     status, said, _ = give("canvas")
     assert status == 0
     assert said.splitlines()[0].startswith("Feedback for 2 students in ")
-    assert "has no notebook of theirs: 1 (ruth)." in said
+    assert "has no notebook that leads to them: 1 (ruth)." in said
     assert "The graded notebook cannot be read: 1 (zoe)." in said
     found = members(tmp_path / f"return-{ASSIGNMENT}-canvas.zip")
     assert [canvas_finds(name) for name in found] == [("101", "457"), ("102", "456")]
@@ -285,7 +305,7 @@ def test_nothing_to_return_is_an_error(give, tmp_path):
     status, said, problem = give("moodle")
     assert (status, said) == (2, "")
     assert "expected feedback that can be returned, found none." in problem
-    assert "has no file of theirs: 4 (soren, ruth, ada, zoe)." in problem
+    assert "has no file that leads to them: 4 (soren, ruth, ada, zoe)." in problem
     assert not list(tmp_path.glob("return-*"))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import re
 from fractions import Fraction
 
@@ -194,3 +196,28 @@ def test_the_command_writes_what_platforms_import(folder, monkeypatch, capsys):
     assert rows["brightspace"][2] == ["ada", "75.0", "#"]
     assert commands.main(["totals", "--into", str(folder), "--student", "zoe"]) == 2
     assert "expected assignments of 'zoe' that are graded" in capsys.readouterr().err
+
+
+def test_totals_as_json(folder, capsys):
+    path = folder / "totals.csv"
+    where = ("--into", str(folder), "--output", str(path), "--student", "[ac]*")
+    assert commands.main(["totals", "--json", *where]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["exit_status"], found["file"], found["points"]) == (0, str(path), POINTS)
+    ada, cy = found["students"]
+    # Ada has a late penalty of one point in the quiz.
+    assert ada["scores"] == {"complexity": 5, "masking": 9, "quiz": 3}
+    assert ada["total"] == pytest.approx(100 * 17 / 26)
+    assert (cy["failed"], cy["missing"], cy["dropped"]) == (["masking"], [], [])
+    assert path.exists()
+
+
+def test_a_reader_that_has_ended_ends_a_command_quietly(folder, monkeypatch, capsys):
+    """As in `grader totals --json | head`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as nobody_reads:
+        monkeypatch.setattr("sys.stdout", nobody_reads)
+        where = ("--into", str(folder), "--output", str(folder / "totals.csv"))
+        assert commands.main(["totals", "--json", *where]) == 141
+        assert capsys.readouterr().err == ""

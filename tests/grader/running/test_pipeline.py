@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import itertools
 import json
 import os
@@ -19,9 +20,11 @@ from nbgrader.api import Gradebook
 
 from grader.gradebook import reading
 from grader.judging.verdict import GRADED, Verdict
-from grader.running import journal
+from grader.running import digests, journal
+from grader.running.digests import ENVIRONMENT, SETTINGS, course_digest, course_parts
 from grader.running.local_workers import CannotWork
-from grader.running.pipeline import Progress, _check, autograde
+from grader.running.pipeline import Outdated, Progress, _check, autograde
+from grader.sandbox.inside.limits import Limits
 from tests.grader.gradebook.rows import rows
 from tests.grader.running.classroom import (
     ASSIGNMENT,
@@ -70,6 +73,83 @@ def test_only_changed_submissions_are_graded_again(room):
     assert room.scores() == {"ada": 9, "bo": 18, "cy": 9}
     assert room.grade(force=True) == ["ada", "bo", "cy"]
     assert room.grade(limits=replace(room.run.limits, memory_mib=512)) == ["ada", "bo", "cy"]
+
+
+def test_grades_are_kept_although_the_course_has_changed(room):
+    """What would be judged again is told before; with an option only new hand-ins are judged."""
+    for student, share in (("ada", "0.5"), ("bo", "0.5"), ("cy", "no"), ("dee", "1.0")):
+        room.hand_in(student, share)
+    told: list[Outdated] = []
+
+    def grade(**changes) -> list[str]:
+        judged: list[str] = []
+
+        def before(outdated: Outdated) -> None:
+            assert judged == []
+            told.append(outdated)
+
+        run = replace(room.run, **changes)
+        autograde(run, InThisProcess(), lambda done: judged.append(done.student), before)
+        return sorted(judged)
+
+    assert grade() == ["ada", "bo", "cy", "dee"]
+    assert grade() == ["cy"]  # a failure is no grade
+    assert told == []
+    other = {"limits": replace(room.run.limits, memory_mib=512)}
+    before = room.results()
+    room.hand_in("bo", "1.0")
+    assert grade(keep_grades=True, **other) == ["bo", "cy"]
+    assert told == [Outdated(3, ("settings",))]
+    assert room.scores() == {"ada": 9, "bo": 18, "cy": None, "dee": 18}
+    assert room.results()["ada"] == before["ada"]
+    # They are kept for good: the next run has nothing to judge, with or without the option.
+    assert grade(**other) == ["cy"]
+    assert len(told) == 1
+    # With the first limits again, all are judged, unless the run is told to keep them.
+    assert grade() == ["ada", "bo", "cy", "dee"]
+    assert told[1:] == [Outdated(3, ("settings",))]
+    assert grade(force=True) == ["ada", "bo", "cy", "dee"]
+    assert len(told) == 2
+
+
+def test_grades_in_a_journal_of_an_earlier_version_are_kept(room):
+    """It says of which file a grade is, but not of which course."""
+    room.hand_in("ada", "0.5")
+    room.hand_in("bo", "0.5")
+    room.grade(0)
+    path = journal.path_in(room.folder, ASSIGNMENT)
+    lines = [json.loads(text) for text in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        del line["made_from"]
+        line["digest"] = "of an earlier version"
+        line["provenance"]["submission"] = hashlib.sha256(b"0.5").hexdigest()
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    room.hand_in("bo", "1.0")
+    told = []
+    run = replace(room.run, keep_grades=True)
+    autograde(run, InThisProcess(), before=told.append)
+    assert told == [Outdated(2, ("code",))]
+    assert room.scores() == {"ada": 9, "bo": 18}
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"source": b"other"}, digests.ASSIGNMENT),
+        ({"limits": Limits(memory_mib=512)}, SETTINGS),
+        ({"isolation": "none"}, SETTINGS),
+        ({"salt": "secret"}, SETTINGS),
+    ],
+)
+def test_the_digest_says_what_has_changed(change, part, monkeypatch):
+    usual = {"source": b"notebook", "limits": Limits(), "isolation": "bubblewrap", "salt": ""}
+    before = course_parts(**usual)
+    after = course_parts(**{**usual, **change})
+    assert {name for name in before if before[name] != after[name]} == {part}
+    assert course_digest(**usual) != course_digest(**{**usual, **change})
+    monkeypatch.setattr("sys.version", "4")
+    after = course_parts(**usual)
+    assert {name for name in before if before[name] != after[name]} == {ENVIRONMENT}
 
 
 def test_a_forced_run_that_was_stopped_is_continued(room):

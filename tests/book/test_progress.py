@@ -1,0 +1,84 @@
+"""What the browser remembers: chapters done, where a reader was, and how all of it is forgotten."""
+
+from __future__ import annotations
+
+import pytest
+
+DONE = "This chapter is done"
+
+
+@pytest.fixture
+def page_at(watch, built_book):
+    """A function that opens pages of the book one after another in one tab."""
+    watched = watch()
+
+    def go(name: str):
+        watched.open((built_book / "book" / f"{name}.html").as_uri())
+        return watched.page
+
+    yield go
+    assert watched.problems == []
+
+
+def marked(page) -> list[str]:
+    """Return the pages that the sidebar marks as done."""
+    return page.locator("nav.bd-links a:has(.done-mark)").evaluate_all(
+        "links => links.map(link => link.pathname.split('/').pop())"
+    )
+
+
+def test_a_chapter_is_marked_as_done_by_keyboard(page_at):
+    page = page_at("recap")
+    assert page.get_by_role("button", name=DONE).count() == 0
+    page = page_at("orientation")
+    button = page.get_by_role("button", name=DONE)
+    assert button.get_attribute("aria-pressed") == "false"
+    assert marked(page) == []
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert marked(page) == ["orientation.html"]
+    page = page_at("glossary")
+    assert marked(page) == ["orientation.html"]
+    assert page.get_by_role("link", name="done").count() == 1
+    page = page_at("orientation")
+    button = page.get_by_role("button", name=DONE, pressed=True)
+    button.click()
+    assert marked(page) == []
+
+
+def test_the_first_page_leads_to_where_a_reader_was(page_at):
+    page = page_at("index")
+    assert page.locator(".continue").count() == 0
+    page = page_at("masking")
+    page.evaluate("document.querySelector('#the-causal-mask').scrollIntoView()")
+    page_at("glossary")  # looking up a term changes nothing
+    page = page_at("index")
+    link = page.locator(".continue a")
+    title = "5. Masking: who may look at whom, The causal mask"
+    assert link.inner_text() == title
+    link.click()
+    page.wait_for_url("**/book/masking.html#the-causal-mask")
+
+
+def test_all_of_it_is_forgotten(page_at):
+    page = page_at("orientation")
+    page.get_by_role("button", name=DONE).click()
+    page = page_at("how-to-use")
+    assert marked(page) == ["orientation.html"]
+    page.get_by_role("button", name="Forget all of it").click()
+    assert marked(page) == []
+    assert page.locator(".forget [role=status]").inner_text() == "Nothing is remembered now."
+    page = page_at("index")
+    assert page.locator(".continue").count() == 0
+
+
+def test_without_storage_nothing_is_offered(page_at):
+    page = page_at("how-to-use")
+    page.evaluate("document.querySelectorAll('.forget button').forEach(made => made.remove())")
+    page.evaluate("""() => {
+        Storage.prototype.setItem = () => { throw new DOMException("refused", "SecurityError"); };
+        progress.begin();
+    }""")
+    assert page.locator(".forget").count() == 1
+    assert page.get_by_role("button", name="Forget all of it").count() == 0

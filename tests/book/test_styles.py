@@ -1,0 +1,110 @@
+"""The one style sheet of all pages has every rule that a page can use."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import re
+
+import pytest
+
+from book._ext.styles.reducing import Names, compact, names_on_page, reduced
+
+
+def test_examples():
+    results = doctest.testmod(importlib.import_module("book._ext.styles.reducing"))
+    assert results.attempted
+    assert not results.failed
+
+
+@pytest.mark.parametrize(
+    ("css", "kept"),
+    [
+        ("a:hover, i:hover { top: 0 }", "a:hover{top:0}"),
+        ("a:not(.shut) { top: 0 }", "a:not(.shut){top:0}"),
+        (":is(i, .b) a, :is(i, u) a { top: 0 }", ":is(i, .b) a{top:0}"),
+        ("a[href] { top: 0 } a[title] { top: 0 }", "a[href]{top:0}"),
+        ("#top > a { top: 0 } #end > a { top: 0 }", "#top > a{top:0}"),
+        (".made { top: 0 } .made-here { top: 0 }", ".made{top:0}"),
+        (".begun-so { top: 0 }", ".begun-so{top:0}"),
+        ("a::before { content: '}' }", 'a::before{content:"}"}'),
+        (
+            "@media print { i { top: 0 } a { top: 1px !important } }",
+            "@media print{a{top:1px!important}}",
+        ),
+        ("@media print { i { top: 0 } }", ""),
+        (
+            "@keyframes turn { to { top: 0 } } @keyframes fade {} a { animation: turn 1s }",
+            "@keyframes turn{to { top: 0 }}\na{animation:turn 1s}",
+        ),
+        (
+            "@font-face { font-family: A } @font-face { font-family: 'B' } a { font-family: B }",
+            '@font-face{font-family:"B"}\na{font-family:B}',
+        ),
+        (
+            "a { --x: 1; --y: 2; --z: var(--x); --elsewhere: 3; top: var(--z) }",
+            "a{--x:1;--z:var(--x);--elsewhere:3;top:var(--z)}",
+        ),
+    ],
+)
+def test_a_rule_stays_if_an_element_can_match(css, kept):
+    names = Names({"a", ".b", "[href]", "#top"}, {"made", "begun-"})
+    assert reduced(css, names, {"--elsewhere"}) == kept
+
+
+def test_what_something_else_replaces_is_left_out():
+    css = "@font-face { font-family: Icons\\ 6 } .fa, a .fa { top: 0; font: 1em Icons\\ 6 }"
+    kept = reduced(css, Names({"a", ".fa"}), set(), re.compile(r"Icons.*|\.fa"))
+    assert kept == "a .fa{top:0;font:1em Icons\\ 6}"
+
+
+def test_names_of_a_page_come_from_its_tags_alone():
+    html = "<!-- <i> --><A HREF='x>y' class='b\n c'>1 &lt; 2 <input disabled id=e></A>"
+    assert names_on_page(html) >= {"a", "[href]", ".b", ".c", "input", "[disabled]", "#e"}
+
+
+def test_compact_keeps_every_rule():
+    css = "/* a */\na,\nb { color : red }\n@media print { i { top: 0 } }\n"
+    assert compact(css) == "a, b { color : red } @media print { i { top: 0 } }"
+
+
+@pytest.mark.parametrize(
+    ("name", "theme", "width"),
+    [
+        ("index", "light", 1280),
+        ("masking", "dark", 375),
+        ("museum-masking", "light", 1280),
+        ("library", "dark", 375),
+    ],
+)
+def test_no_element_has_a_name_that_was_taken_for_unused(watch, built_book, name, theme, width):
+    """Not even with all folds, the search and the menus open."""
+    record = json.loads((built_book.parent / ".styles.json").read_text(encoding="utf-8"))
+    unused = {name for name, is_used in record["answers"].items() if not is_used}
+    assert len(unused) > 1000
+    watched = watch(theme, width)
+    watched.open((built_book / "book" / f"{name}.html").as_uri())
+    watched.start_figures()
+    page = watched.page
+    seen = watched.names()
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    for quiz in page.locator(".quiz").all()[:1]:
+        quiz.locator("input").first.check()
+        quiz.get_by_role("button").first.click()
+    for code in page.locator(".copy-code").all()[:1]:
+        code.dispatch_event("click")
+    seen |= watched.names()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("mask")
+    page.locator(".search-results li").first.wait_for()
+    seen |= watched.names()
+    page.keyboard.press("Escape")
+    for button in ("primary", "secondary"):
+        for toggle in page.locator(f".{button}-toggle").all():
+            if toggle.is_visible():
+                toggle.click()
+                seen |= watched.names()
+                page.keyboard.press("Escape")
+    assert seen & unused == set()
+    assert {"dialog", "[open]", ".search-results"} <= seen

@@ -1,0 +1,210 @@
+"""Make one PDF of the whole course, printed by Chromium.
+
+    python -m tools.editions.pdf _build/html course.pdf
+
+All pages become one document, so links between them work inside of the PDF. It is printed twice:
+only then it is known on which page each chapter begins, for the table of contents.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html as markup
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bs4 import Tag
+from playwright.sync_api import sync_playwright
+from pypdf import PdfReader
+
+from tools.chromium import FLAGS
+from tools.editions.pages import EditionError, Page, links, read_pages
+from tools.editions.texts import Texts, read_texts
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page as Tab
+
+ROOT = Path(__file__).resolve().parents[2]
+STYLES = Path(__file__).parent / "styles"
+#: Seconds for Chromium to lay out or to print all pages, also on a slow machine.
+PATIENCE = 600
+
+
+def document(pages: list[Page], texts: Texts, styles: list[str]) -> str:
+    """Return all pages as one HTML document, with a title page and a table of contents.
+
+    Parameters
+    ----------
+    pages : list of Page
+        In this order. Their links are rewritten.
+    texts : Texts
+        What stands on the title page.
+    styles : list of str
+        Addresses of style sheets.
+
+    Raises
+    ------
+    EditionError
+        If a link leads to no page or to no element of its page.
+    """
+    link_together(pages)
+    for page in pages:
+        _name_formulas(page)
+    sheets = "".join(f'<link rel="stylesheet" href="{markup.escape(sheet)}">' for sheet in styles)
+    chapters = "".join(
+        f'<section class="chapter" id="{page.name}">{page.article.decode_contents()}</section>'
+        for page in pages
+    )
+    return (
+        '<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
+        f"<title>{markup.escape(texts.title)}</title>{sheets}</head><body>"
+        f"{_title_page(texts)}{_contents(pages)}{chapters}</body></html>"
+    )
+
+
+def link_together(pages: list[Page]) -> None:
+    """Make all ids of the pages different, and all links between pages links to these ids."""
+    known = {page.name for page in pages}
+    for page in pages:
+        for element in page.article.find_all(id=True):
+            element["id"] = f"{page.name}--{element['id']}"
+            known.add(element["id"])
+    for page in pages:
+        for link, name, anchor in links(page):
+            target = f"{name}--{anchor}" if anchor else name
+            if target not in known:
+                raise EditionError(
+                    f"expected a link on the page {page.name} to lead into the book, "
+                    f"got {link['href']}, which is not there. Build the book anew: make book"
+                )
+            link["href"] = f"#{target}"
+
+
+def _name_formulas(page: Page) -> None:
+    """Make each formula a picture with its TeX as the text, in place of many single glyphs."""
+    for formula in page.article.find_all(class_="katex"):
+        source = formula.find("annotation")
+        if not isinstance(source, Tag):
+            raise EditionError(
+                f"expected the TeX of each formula, found none in {formula.get_text()!r} on the "
+                f"page {page.name}. Build the book anew: make book"
+            )
+        formula["role"], formula["aria-label"] = "img", source.get_text()
+        formula.find(class_="katex-mathml").decompose()
+        # Chromium drops the text of a picture all of whose content is hidden.
+        del formula.find(class_="katex-html")["aria-hidden"]
+
+
+def _title_page(texts: Texts) -> str:
+    lines = "".join(f"<p>{markup.escape(line)}</p>" for line in texts.lines)
+    return (
+        f'<header class="title-page"><p class="title">{markup.escape(texts.title)}</p>'
+        f"{lines}</header>"
+    )
+
+
+def _contents(pages: list[Page]) -> str:
+    return f'<nav class="contents"><h1>Contents</h1>{"".join(_entries(pages))}</nav>'
+
+
+def _entries(pages: list[Page]) -> Iterator[str]:
+    part = ""
+    for page in pages:
+        if page.part != part:
+            part = page.part
+            if part:
+                yield f'<p class="part">{markup.escape(part)}</p>'
+        title = markup.escape(page.title)
+        yield f'<p class="entry"><a href="#{page.name}">{title}</a><span></span></p>'
+
+
+def style_sheets(html: Path) -> list[str]:
+    """Return the addresses of the style sheets: the book's for formulas and figures, then ours."""
+    static = html / "_static"
+    of_book = [*sorted(static.glob("**/katex*.css")), static / "museum.css", static / "explore.css"]
+    return [path.resolve().as_uri() for path in (*of_book, *sorted(STYLES.glob("*.css")))]
+
+
+def make(html: Path, toc: Path, texts: Texts, into: Path, chromium: str) -> int:
+    """Write the PDF of the book in `html` and return how many pages it has.
+
+    Raises
+    ------
+    EditionError
+        If a page is missing, or a link leads nowhere.
+    """
+    pages = read_pages(html, toc)
+    styles = style_sheets(html)
+    whole = document(pages, texts, styles)
+    into.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        source = Path(folder) / "course.html"
+        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        tab = browser.new_page(color_scheme="light", java_script_enabled=True)
+        tab.set_default_timeout(PATIENCE * 1000)
+        source.write_text(whole, encoding="utf-8")
+        tab.goto(source.as_uri(), wait_until="load")
+        tab.evaluate("document.fonts.ready")
+        _print(tab, into, outline=False)
+        numbers = page_numbers(into, [page.name for page in pages])
+        tab.evaluate(
+            "numbers => document.querySelectorAll('.contents .entry').forEach(entry => {"
+            " entry.lastChild.textContent = numbers[entry.firstChild.hash.slice(1)] })",
+            numbers,
+        )
+        _print(tab, into, outline=True)
+        browser.close()
+    return len(PdfReader(into).pages)
+
+
+def _print(tab: Tab, into: Path, *, outline: bool) -> None:
+    tab.pdf(
+        path=into, prefer_css_page_size=True, print_background=True, outline=outline, tagged=outline
+    )
+
+
+def page_numbers(pdf: Path, names: list[str]) -> dict[str, int]:
+    """Return the number of the page on which each chapter begins, from 1."""
+    reader = PdfReader(pdf)
+    destinations = reader.named_destinations
+    found = {name: destinations.get(f"/{name}", destinations.get(name)) for name in names}
+    missing = [name for name, destination in found.items() if destination is None]
+    if missing:
+        raise EditionError(f"expected the chapters {', '.join(missing)} in the PDF, found none.")
+    return {
+        name: number + 1
+        for name, destination in found.items()
+        if destination is not None
+        and (number := reader.get_destination_page_number(destination)) is not None
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("html", type=Path, help="the folder with the built book")
+    parser.add_argument("pdf", type=Path, help="the file to write")
+    options = parser.parse_args(arguments)
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        print(
+            "expected Chromium, which prints the PDF; found no command chromium. "
+            "On Debian and Ubuntu run: sudo apt-get install chromium",
+            file=sys.stderr,
+        )
+        return 1
+    try:
+        count = make(options.html, ROOT / "_toc.yml", read_texts(ROOT), options.pdf, chromium)
+    except EditionError as error:
+        print(error, file=sys.stderr)
+        return 1
+    size = options.pdf.stat().st_size / 1e6
+    print(f"{options.pdf}: {count} pages, {size:.1f} MB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
