@@ -1,7 +1,7 @@
 """Compare pages with the reduced style sheet and with all rules of all style sheets, by pictures.
 
-    .venv/bin/python -m tools.compare_styles           # the book in _build/html
-    .venv/bin/python -m tools.compare_styles masking   # some of its pages
+    .venv/bin/python -m tests.book.carried.compare_styles           # the book in _build/html
+    .venv/bin/python -m tests.book.carried.compare_styles masking   # some of its pages
 
 Each page is taken as a whole, with all folds open, in both colour themes and on a wide and a narrow
 window; then the first page again with its menus and its search open. A difference of one pixel is
@@ -24,7 +24,7 @@ from book._ext.styles import ICONS, STYLES
 from book._ext.styles.reducing import PROPERTY, Names, reduced
 from tools.chromium import FLAGS
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[3]
 HTML = ROOT / "_build" / "html"
 RECORD = HTML.parent / ".styles.json"
 WHOLE = "book-with-all-rules.css"
