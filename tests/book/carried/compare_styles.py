@@ -135,6 +135,7 @@ def main(arguments: list[str]) -> int:
                     page.evaluate(PREPARE)
                     found += compared(page, f"{name}-{theme}-{width}", kept)
                     looks += 1
+                    print(f"{looks} looks, {len(found)} differ", end="\r", flush=True)
                 page.goto((HTML / "book" / f"{names[0]}.html").as_uri(), wait_until="load")
                 for state in _states(page):
                     found += compared(page, f"{names[0]}-{theme}-{width}-{state}", kept)
@@ -143,8 +144,8 @@ def main(arguments: list[str]) -> int:
             browser.close()
     finally:
         whole.unlink()
+    print(f"\n{looks} looks compared, {len(found)} pictures differ.", f"See {kept}." * bool(found))
     print(*found, sep="\n")
-    print(f"{looks} looks compared, {len(found)} pictures differ.", f"See {kept}." * bool(found))
     return int(bool(found))
 
 
