@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import shutil
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -197,6 +198,51 @@ class WatchedPage:
                 e.replaceChildren(box);
             });
         }""")
+
+    @contextlib.contextmanager
+    def lighter(self, empty: Sequence[str] = ()) -> Iterator[None]:
+        """Take elements out of the page within this context that the checker need not see.
+
+        The spans that only colour code are half of what is left of all elements on many pages. A
+        rule that is not about colours has nothing to say of an element with no attribute but its
+        class. Elements that match a selector in `empty` lose their content and keep their height:
+        the checker would walk through all of it, even where it is told to exclude it.
+        """
+        self.page.evaluate(
+            """selectors => {
+                const replaceContent = (element, nodes) => {
+                    const kept = [...element.childNodes];
+                    element.replaceChildren(...nodes);
+                    return () => element.replaceChildren(...kept);
+                };
+                const empty = element => {
+                    const { height } = element.getBoundingClientRect();
+                    const before = element.getAttribute("style");
+                    const fill = replaceContent(element, []);
+                    element.style.height = `${height}px`;
+                    return () => {
+                        fill();
+                        if (before === null) element.removeAttribute("style");
+                        else element.setAttribute("style", before);
+                    };
+                };
+                const isPlain = span => [...span.attributes].every(({ name }) => name === "class");
+                const uncolour = pre => {
+                    const plain = pre.cloneNode(true);
+                    for (const span of [...plain.querySelectorAll("span")].filter(isPlain)) {
+                        span.replaceWith(...span.childNodes);
+                    }
+                    plain.normalize();
+                    return replaceContent(pre, plain.childNodes);
+                };
+                const all = selector => [...document.querySelectorAll(selector)];
+                window.putBack = selectors.flatMap(all).map(empty);
+                window.putBack.push(...all("pre").map(uncolour));
+            }""",
+            list(empty),
+        )
+        yield
+        self.page.evaluate("putBack.reverse().forEach(act => act())")
 
     def pictures_not_shown(self) -> list[str]:
         """Return the figures' pictures that cannot be loaded or are no pictures.

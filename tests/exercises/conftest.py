@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.exercises.proof import notebook
+from tests.exercises.proof.drawn_once import numbers_drawn_once
 from tests.exercises.proof.proof import proofs
 from tests.exercises.proof.recording import record
 
@@ -37,3 +38,10 @@ def points(source):
 def recording(source):
     """The checks that run if every answer is right."""
     return record(source)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _numbers_drawn_once():
+    """Many tests run a notebook for the same learners, and drawing takes a quarter of their time."""
+    with numbers_drawn_once():
+        yield

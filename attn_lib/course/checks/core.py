@@ -368,7 +368,8 @@ class Checks:
         """Check the data in the axes that the learner's function draws.
 
         Empty axes pass no check of their scales or labels, and neither do axes that are turned off
-        or do not show what is drawn.
+        or do not show what is drawn. Further checks in the same cell, with the same arguments, look
+        at the same drawing.
 
         Parameters
         ----------
@@ -392,7 +393,7 @@ class Checks:
             If there is nothing to check: the author of the cell asked for no property.
         """
         self._ledger.ask("drawing", name, args)
-        observation = self._ledger.call(name, args, own_work=False)
+        observation = self._ledger.draw(name, args)
         if observation is None:
             return
         drawing = observation.returned

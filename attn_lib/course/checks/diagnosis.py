@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.checks.comparison import as_numbers, difference
+from attn_lib.course.checks.comparison import all_near, as_numbers, difference
 from attn_lib.course.mistakes import Mistake, spellings
 
 Function = Callable[..., Any]
@@ -162,5 +162,4 @@ def same_numbers(got: object, wrong: NDArray[Any], tolerance: tuple[float, float
     array = as_numbers(got)
     if array is None or array.shape != wrong.shape or array.dtype.kind not in "iufb":
         return False
-    relative, absolute = tolerance
-    return bool(np.allclose(array, wrong, rtol=relative, atol=absolute, equal_nan=True))
+    return all_near(array, wrong, tolerance, nan_equal=True)

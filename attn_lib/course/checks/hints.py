@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attn_lib.course.checks.comparison import as_numbers
+from attn_lib.course.checks.comparison import all_near, as_numbers
 from attn_lib.course.notebooks.libraries import missing_library
 
 #: How closely a hint has to fit, in multiples of the largest number.
@@ -147,7 +147,7 @@ def result_hint(
         for other, sentence in _made_from(expected, array, is_value):
             absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
             same_shape = array.shape == other.shape
-            if same_shape and np.allclose(array, other, rtol=relative, atol=absolute):
+            if same_shape and all_near(array, other, (relative, absolute)):
                 return sentence
     return _rounding_hint(array, expected) if array.shape == expected.shape else ""
 
@@ -273,7 +273,7 @@ def _in_the_order_of(array: NDArray[Any], numbers: NDArray[Any]) -> NDArray[Any]
 def _rounding_hint(array: NDArray[Any], expected: NDArray[Any]) -> str:
     for decimals in range(MAX_DECIMALS):
         rounded = np.round(expected, decimals)
-        if rounded.any() and np.allclose(array, rounded, rtol=1e-9, atol=1e-7 * 10.0**-decimals):
+        if rounded.any() and all_near(array, rounded, (1e-9, 1e-7 * 10.0**-decimals)):
             what = "number" if array.size == 1 else "result"
             return f"This is the right {what}, rounded to {_counted(decimals)}."
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,13 @@ from attn_lib.course.checks.diagnosis import EXACT, Diagnosis, Question, half_a_
 from attn_lib.course.checks.events import Asked, Compared, Finished, Found, tell
 from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, as_text, wrapped
 from attn_lib.course.checks.hints import result_hint
-from attn_lib.course.checks.observation import Observation, StandIn, observe, shapes_of
+from attn_lib.course.checks.observation import (
+    Observation,
+    StandIn,
+    observe,
+    same_values,
+    shapes_of,
+)
 from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.typed import After, OwnSteps, is_rounded_too_far, the_reading
@@ -59,6 +66,7 @@ class Ledger:
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
         self._called: dict[str, str] = {}  # functions that were called, and what they use
+        self._drawn: list[tuple[str, Sequence[Any], Observation]] = []  # name, arguments, drawing
 
     def find(self, name: str) -> tuple[Any, bool]:
         """Return the answer called `name` and True; if there is none, record that."""
@@ -131,6 +139,20 @@ class Ledger:
         if observation.stopped:
             raise ChecksFailed(self.as_text())
         return None
+
+    def draw(self, name: str, args: Sequence[Any]) -> Observation | None:
+        """Call a function that draws, as `call` does, but only once for the same arguments.
+
+        Several checks look at one drawing, and drawing takes longer than all of them.
+        """
+        for drawn, given, observation in self._drawn:
+            # The text differs for 2 and 2.0 or another dtype, the values in every digit.
+            if drawn == name and repr(given) == repr(args) and same_values(given, args):
+                return observation
+        drawing = self.call(name, args, own_work=False)
+        if drawing is not None:
+            self._drawn.append((name, copy.deepcopy(args), drawing))
+        return drawing
 
     def compare(
         self,

@@ -108,7 +108,7 @@ def _observe(function: Callable[..., Any], args: Sequence[Any], own_work: bool) 
         return Observation(problem=_describe_error(error, args), on_these_arguments=True)
     if borrowed:
         return Observation(problem=_borrowed(borrowed))
-    changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not _same(a, b)]
+    changed = [i for i, (a, b) in enumerate(zip(args, given, strict=True)) if not same_values(a, b)]
     if changed:
         return Observation(
             problem=f"it changed its argument number {changed[0] + 1}. Compute a new array "
@@ -248,10 +248,10 @@ def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
     return f"{told}\n{hint}" if hint else told
 
 
-def _same(a: object, b: object) -> bool:
-    """Say whether an argument `a` equals `b`, its copy after the call."""
+def same_values(a: object, b: object) -> bool:
+    """Say whether two arguments are equal: numbers, texts, arrays, or nested lists of these."""
     if isinstance(a, np.ndarray):
         return isinstance(b, np.ndarray) and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
     if isinstance(a, (list, tuple)):
-        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(same_values, a, b))
     return bool(a == b)

@@ -10,11 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import functools
-import importlib
-import inspect
 import itertools
-import pkgutil
 import signal
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +21,6 @@ from unittest import mock
 import numpy as np
 from nbgrader.utils import is_solution
 
-from attn_lib.course import personal
 from attn_lib.course.checks.comparison import difference, tolerance_for
 from attn_lib.course.checks.core import STANDARD_ERRORS
 from attn_lib.course.checks.diagnosis import Diagnosis
@@ -36,6 +31,7 @@ from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
 from tests.exercises.mutation.mutants import Mutant, mutants
 from tests.exercises.mutation.names import Names, names_made
+from tests.exercises.proof.drawn_once import numbers_drawn_once
 from tests.exercises.proof.notebook import execute, points, run
 
 ID_CELL = "learner-id"
@@ -339,28 +335,3 @@ def _quietly() -> Iterator[None]:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
-
-
-@contextlib.contextmanager
-def numbers_drawn_once() -> Iterator[None]:
-    """Cache each learner's numbers, which depend only on the id."""
-    modules = [
-        importlib.import_module(f"{personal.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(personal.__path__)
-    ]
-    with contextlib.ExitStack() as patches:
-        for module in [personal, *modules]:
-            for name, function in vars(module).items():
-                if inspect.isfunction(function) and _takes_an_id_alone(function):
-                    patches.enter_context(mock.patch.object(module, name, _kept(function)))
-        yield
-
-
-def _takes_an_id_alone(function: Callable[..., Any]) -> bool:
-    is_drawn = function.__module__.startswith(f"{personal.__name__}.")
-    return is_drawn and list(inspect.signature(function).parameters) == ["learner_id"]
-
-
-def _kept(function: Callable[[str], Any]) -> Callable[[str], Any]:
-    once = functools.cache(function)
-    return lambda learner_id: copy.deepcopy(once(learner_id))

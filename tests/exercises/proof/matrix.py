@@ -160,7 +160,7 @@ def try_out(
     if everywhere:
         skipped = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     # The code of a mistake is in attn_lib, unlike a learner's code.
-    with mock.patch.object(observation, "holds_answers", return_value=False):
+    with mock.patch.object(observation, "holds_answers", lambda module: False):
         # How a mistake reads its keys, or draws its numbers, is not what makes it wrong.
         measured = recording.measured.get(trial.cell, ())
         put = {home: {name: Wrap(with_names_of_its_own) for name in measured}}

@@ -7,7 +7,7 @@ import contextlib
 import functools
 import io
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -17,6 +17,7 @@ from unittest import mock
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
+import pytest
 from nbgrader.utils import is_grade, is_solution
 
 from attn_lib.course.checks import ChecksFailed, Part, earlier, listening
@@ -123,7 +124,7 @@ def run(
     settings = {"NBGRADER_EXECUTION": execution}
     if seed is not None:
         settings[SEED] = str(seed)
-    with mock.patch.dict("os.environ", settings), np.printoptions(), earlier.notebook():
+    with _environment(settings), np.printoptions(), earlier.notebook():
         for cell in cells:
             if cell.cell_type != "code" or cell.id in without:
                 continue
@@ -136,6 +137,16 @@ def run(
                     names[name] = value.wrap(names[name]) if isinstance(value, Wrap) else value
     plt.close("all")  # a kernel closes figures when it shows them
     return result
+
+
+@contextlib.contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables."""
+    # Not mock.patch.dict, which writes all variables back. That takes as long as a small cell.
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in settings.items():
+            patch.setenv(name, value)
+        yield
 
 
 def execute(cell: Any, source: str, names: dict[str, Any]) -> None:

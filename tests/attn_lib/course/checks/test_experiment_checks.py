@@ -270,6 +270,37 @@ class TestDrawing:
         ):
             drawn(draw, lines=None)
 
+    def test_checks_with_the_same_arguments_look_at_one_drawing(self):
+        widths = []
+
+        def noted(xs, n):
+            widths.append((xs, n))
+            return draw(xs=xs)
+
+        check = Checks({"f": noted, "g": noted})
+        check.part("lines", points=1)
+        check.drawing("f", XS, 2, lines={"raw": LINES["raw"]})
+        check.part("axes", points=1)
+        check.drawing("f", XS, 2, logarithmic="xy", labelled=True)
+        check.drawing("f", list(XS), 2, lines={"scaled": LINES["scaled"]})
+        assert widths == [(XS, 2)]
+        check.drawing("f", XS, 2.0, labelled=True)
+        check.drawing("f", np.array(XS), 2, labelled=True)
+        check.drawing("f", np.array(XS, np.float32), 2, labelled=True)
+        check.drawing("f", np.array(XS) + 1e-12, 2, labelled=True)
+        check.drawing("g", XS, 2, labelled=True)
+        assert len(widths) == 6
+        assert all(part.passed for part in check.parts)
+
+    def test_a_drawing_that_fails_is_asked_for_again(self):
+        check = Checks({"f": lambda: 1 / 0})
+        check.part("axes", points=1)
+        check.drawing("f", labelled=True)
+        check.part("lines", points=1)
+        check.drawing("f", lines=LINES)
+        for part in check.parts:
+            assert "ZeroDivisionError" in part.findings[0].message
+
     def test_figures_are_closed(self):
         plt.close("all")
         assert drawn(draw) == "ok"
