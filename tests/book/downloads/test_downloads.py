@@ -26,7 +26,7 @@ from book._ext.downloads.chapters import to_notebook, without_glue
 from book._ext.downloads.markdown import Markdown, NotShown
 from tests.book.test_assignments import ASSIGNMENTS, CHAPTERS, TABLE
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = ["orientation", *CHAPTERS]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 #: What Jupyter would show as it is written: directives, roles, and glue, which needs MyST-NB.
