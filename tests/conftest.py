@@ -134,21 +134,27 @@ def built_book(request) -> Path:
     return book_build.html
 
 
-# Playwright keeps an event loop running in this thread. The fixture ends with its module, so that
-# asyncio.run works in other modules.
-@pytest.fixture(scope="module")
-def chromium():
-    """A Playwright browser, launched from the system's Chromium."""
+@pytest.fixture(scope="session")
+def chromium_path() -> str:
+    """The path of the system's Chromium."""
     executable = shutil.which("chromium")
     if executable is None:
         reason = "There is no Chromium here (Debian: apt-get install chromium)."
         if os.environ.get("CI") == "true":
             pytest.fail(reason)
         pytest.skip(reason)
+    return executable
+
+
+# Playwright keeps an event loop running in this thread. The fixture ends with its module, so that
+# asyncio.run works in other modules.
+@pytest.fixture(scope="module")
+def chromium(chromium_path):
+    """A Playwright browser, launched from the system's Chromium."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=FLAGS)
         yield browser
         browser.close()
 

@@ -14,6 +14,7 @@ EXTENSIONS = (
     "dropped_pages",
     "downloads",
     "execute_ahead",
+    "finding",
     "formulas",
     "heading_labels",
     "library_cache",
@@ -24,7 +25,6 @@ EXTENSIONS = (
     "quick_rebuild",
     "quiz",
     "reading_time",
-    "search_index",
     "styles",
 )
 

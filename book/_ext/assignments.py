@@ -26,9 +26,8 @@ from docutils.statemachine import StringList
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from .reading_time import duration
-
 from .downloads.addresses import binder_address, colab_address
+from .reading_time import duration
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -3,7 +3,7 @@
 MyST finds headings of other pages by their text alone, which is another one in another language::
 
     (before-the-softmax)=
-    ## Vor dem Softmax
+    ## Erst maskieren
 """
 
 from __future__ import annotations

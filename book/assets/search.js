@@ -1,4 +1,4 @@
-// Searches the index of sections that book/_ext/search_index.py writes, and shows what it finds
+// Searches the index of sections that book/_ext/finding/search_index.py writes, and shows what it finds
 // below a field, while the reader types.
 "use strict";
 

@@ -10,7 +10,6 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from grader import course
@@ -604,7 +603,16 @@ def grade_other_course(options: argparse.Namespace) -> int:
             tell(f"{printable(score.student)}: {outcome}")
     status = SOME_FAILED if any(score.problem for score in scores) else 0
     if options.json:
-        students = [asdict(score) for score in scores]
+        students = [
+            {
+                "student": score.student,
+                "score": score.score,
+                "points": score.most,
+                "to_read": score.waits,
+                "reason": score.problem,
+            }
+            for score in scores
+        ]
         print_json(status, assignment=options.assignment, placement=lines, students=students)
     return status
 

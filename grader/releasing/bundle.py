@@ -238,7 +238,8 @@ def _texts(version: str, wheel: str, editions: list[str]) -> dict[str, bytes]:
         "version": version,
         "exercises": listed,
         "wheel": wheel,
-        "editions": f"\nWithout what moves, the book is also there in one file:\n\n{lines}" * bool(lines),
+        "editions": f"\nWithout what moves, the book is also there in one file:\n\n{lines}"
+        * bool(lines),
     }
     readme = TEMPLATE.read_text(encoding="utf-8").format(**named)
     licences = {name: (ROOT / name).read_bytes() for name in LICENCES}

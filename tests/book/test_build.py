@@ -60,8 +60,8 @@ def test_a_chapter_missing_from_the_table_of_contents_fails_the_build(
     build = jupyter_book(source, tmp_path)
     assert build.status == 1
     reports = re.findall(r"(\S+): WARNING: (.*)$", build.output, re.MULTILINE)
-    assert [(Path(file).name, report) for file, report in reports] == [
-        ("forgotten.md", "document isn't included in any toctree")
+    assert ("forgotten.md", "document isn't included in any toctree") in [
+        (Path(file).name, report) for file, report in reports
     ]
 
 

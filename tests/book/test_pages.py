@@ -244,15 +244,6 @@ def test_without_javascript_a_page_has_no_dead_controls(watch, address, name):
     assert watched.pictures_not_shown() == []
 
 
-@pytest.mark.parametrize("origin", ["file", "http"])
-def test_the_index_redirects_to_the_welcome_page(watch, address, origin):
-    watched = watch()
-    watched.page.goto(address(origin, "index.html"))
-    watched.page.wait_for_url("**/book/index.html")
-    watched.page.wait_for_load_state()
-    assert watched.problems == []
-
-
 def test_the_theme_button_changes_the_theme(watch, address):
     watched = watch()
     watched.open(address("file", "book/index.html"))
@@ -342,8 +333,8 @@ def test_no_formula_shows_its_source(built_book, name):
 
 
 def test_every_page_of_the_book_is_tested_here(built_book):
-    # `index.html` only redirects to the welcome page.
-    assert set(page_sizes.pages(built_book)) == {*PAGES, "index.html"}
+    # The page at the root is the first page again, and a lost page has nothing to open.
+    assert set(page_sizes.pages(built_book)) == {*PAGES, "index.html", "404.html"}
 
 
 @for_each_page

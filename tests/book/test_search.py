@@ -9,7 +9,7 @@ import importlib
 import pytest
 from docutils import nodes
 
-from book._ext.search_index import sections
+from book._ext.finding.search_index import sections
 
 #: What readers type, and the page and anchor that come first.
 FIRST = {
@@ -154,6 +154,6 @@ def test_a_page_is_read_section_by_section():
 
 
 def test_examples():
-    results = doctest.testmod(importlib.import_module("book._ext.search_index"))
+    results = doctest.testmod(importlib.import_module("book._ext.finding.search_index"))
     assert results.attempted
     assert not results.failed

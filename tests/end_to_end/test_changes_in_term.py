@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import re
 import shutil
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from grader.command_line import commands
 from grader.gradebook.reading import sqlite_url
 from grader.gradebook.writing import CellsChanged
 from grader.judging.assignment_source import PointsDiffer
+from grader.releasing import release
 from grader.releasing.answer_files import fill, read_answers
 from grader.reporting.results import results
 from grader.running.local_workers import JUDGE_JOB
@@ -162,3 +164,93 @@ def test_a_task_is_dropped_and_another_has_more_points(room, capsys):
     capsys.readouterr()
     page = (room.folder / "feedback" / "bo" / ASSIGNMENT / f"{ASSIGNMENT}.html").read_text("utf-8")
     assert re.search(r"19(\.0)? / 19(\.0)?", page)
+
+
+OWN = "week-9"
+OWN_MEAN = """def mean(x):
+    ### BEGIN SOLUTION
+    return sum(x) / len(x)
+    ### END SOLUTION"""
+OWN_MEAN_TESTS = """assert mean([1, 2]) == 1.5
+### BEGIN HIDDEN TESTS
+assert mean([2, 3, 7]) == 4
+### END HIDDEN TESTS"""
+OWN_TOTAL = """# total =
+### BEGIN SOLUTION
+total = 6
+### END SOLUTION"""
+OWN_TOTAL_TESTS = """from attn_lib.course.checks import Checks
+
+check = Checks(globals())
+check.part("the total", points=2)
+check.form("total")
+### BEGIN HIDDEN TESTS
+check.value("total", expected=6)
+### END HIDDEN TESTS
+check.finish()"""
+#: An assignment as JupyterLab's Create Assignment makes it: the kind of each cell, and its text.
+OWN_CELLS = (
+    ("text", "# Week 9\n\nTwo tasks of our own."),
+    ("answer", OWN_MEAN),
+    ("tests", OWN_MEAN_TESTS),
+    ("answer", OWN_TOTAL),
+    ("tests", OWN_TOTAL_TESTS),
+)
+
+
+def own_notebook() -> nbformat.NotebookNode:
+    cells = []
+    for number, (kind, text) in enumerate(OWN_CELLS):
+        if kind == "text":
+            cells.append(nbformat.v4.new_markdown_cell(text))
+            continue
+        is_test = kind == "tests"
+        cell = nbformat.v4.new_code_cell(text)
+        cell.metadata.nbgrader = {
+            "grade": is_test, "solution": not is_test, "locked": is_test, "task": False,
+            "schema_version": 3, "grade_id": f"cell-{number}", **({"points": 2} if is_test else {}),
+        }  # fmt: skip
+        cells.append(cell)
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def test_an_assignment_of_ones_own_is_released_and_graded(tmp_path, monkeypatch, capsys):
+    """Two tasks, one with plain tests and one with checks of this course."""
+    for module in (course, release):
+        monkeypatch.setattr(module, "SOLUTIONS", tmp_path / "solutions")
+    path = tmp_path / "solutions" / OWN / f"{OWN}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(own_notebook(), path)
+    assert course.assignments() == [OWN]
+    told = release.release(OWN, tmp_path / "exercises")
+    assert told == f"{OWN}: released"
+    handed_out = nbformat.read(tmp_path / "exercises" / OWN / f"{OWN}.ipynb", as_version=4)
+    text = "".join(cell.source for cell in handed_out.cells)
+    assert "sum(x)" not in text
+    assert "total = 6" not in text
+    assert "[2, 3, 7]" not in text
+    answers = {
+        "ada": ("def mean(x): return sum(x) / len(x)", "total = 6"),
+        "bo": ("def mean(x): return (x[0] + x[-1]) / 2", "total = 6"),
+        "cy": ("def mean(x): return sum(x) / len(x)", "total = 7"),
+        "dee": (),
+    }
+    for student, given in answers.items():
+        notebook = copy.deepcopy(handed_out)
+        fields = [
+            cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")
+        ]
+        for cell, answer in zip(fields, given, strict=False):
+            cell.source = answer
+        place = tmp_path / "submitted" / student / OWN / f"{OWN}.ipynb"
+        place.parent.mkdir(parents=True)
+        nbformat.write(notebook, place)
+    url = with_tables(sqlite_url(tmp_path))
+    run = Run(OWN, tmp_path / "submitted", tmp_path, db_url=url)
+    autograde(run, InThisProcess(lambda _: JUDGE_JOB))
+    close_sandbox(run.limits, run.isolation)
+    scores = {one.student: (one.score, one.points) for one in results(url, tmp_path, OWN)}
+    assert scores == {"ada": (4, 4), "bo": (2, 4), "cy": (2, 4), "dee": (0, 4)}
+    where = ("--into", str(tmp_path), "--db", url)
+    assert commands.main(["report", OWN, *where]) == 0
+    assert commands.main(["export", OWN, *where]) == 0

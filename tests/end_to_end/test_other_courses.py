@@ -118,7 +118,7 @@ def test_a_course_as_json(first_programs, capsys):
     assert commands.main([*where, "--student", "right"]) == 1  # it was not released
     (right,) = json.loads(capsys.readouterr().out)["students"]
     assert (right["student"], right["score"]) == ("right", 0.0)
-    assert right["problem"].startswith("No assignment with ID 'functions' exists in the database")
+    assert right["reason"].startswith("No assignment with ID 'functions' exists in the database")
 
 
 def test_a_submission_without_a_notebook_fails_with_the_first_error(first_programs, capsys):

@@ -136,12 +136,13 @@ class TestScores:
             r"Scores of (\d+) students: from (\S+) to (\S+) of (\S+) points, median (\S+),", report
         )
         hardest = re.search(r"The hardest cell is (\w+)-tests: (\d+)% of its points", report)
+        calls = re.findall(r"<li>.*: \d+% in dot-products, where the median", report)
         readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
         assert (
             "The report on a graded class of {}: a histogram of the scores, from {} to {} of {} "
-            "points with a median of {}, and bars for each test cell, of which {} is the hardest "
-            "with {} % of its points on average."
-        ).format(*scores.groups(), *hardest.groups()) in readme
+            "points with a median of {}, and the names of {} students who need a call, with the "
+            "reason. The hardest cell is {}, with {} % of its points on average."
+        ).format(*scores.groups(), len(calls), *hardest.groups()) in readme
 
     def test_the_table_has_a_line_for_each_student(self, graded_class):
         lines = table(list(graded_class.results.values())).splitlines()

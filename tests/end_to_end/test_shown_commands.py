@@ -314,6 +314,11 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
             "return-dot-products-mail/pages/ada/dot-products.html",
         )
     ),
+    "make book": BOOK,
+    "nbgrader db student remove ada-makeup --force": Tested(
+        "tests/grader/releasing/test_without_answers.py"
+        "::test_a_makeup_with_a_salt_from_start_to_finish"
+    ),
     ".venv/bin/python -m grader grade dot-products --keep-grades": Tested(
         "tests/grader/command_line/test_commands.py"
         "::test_what_an_update_does_to_grades_is_said_first"

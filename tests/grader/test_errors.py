@@ -21,6 +21,7 @@ INTERNAL = {
     "Stopped",  # by the judge of plain test cells
     "TooDeep",  # by the page of feedback
     "LeftOut",  # by the unpacking of archives
+    "NobodyReads",  # by the command line, if its output is piped into head
 }
 
 

@@ -22,16 +22,13 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import unquote
 
-from bs4 import Tag
 from PIL import Image
 
-from tools.editions.pages import EditionError, Page, links, read_pages
+from tools.editions.pages import PAGES, Course, EditionError, Page, links, read_course, text_of
 from tools.editions.texts import Texts, read_texts
 
 ROOT = Path(__file__).resolve().parents[2]
 STYLES = Path(__file__).parent / "styles"
-#: Where the book's pages stand in its folder, from which their pictures' addresses start.
-PAGES = "book"
 DATA_ADDRESS = "data:"
 #: The date in the file, as in the learners' archive: the same contents give the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -90,13 +87,13 @@ class Item:
     properties: str = ""
 
 
-def items(pages: list[Page], html: Path, texts: Texts) -> list[Item]:
+def items(course: Course, html: Path, texts: Texts) -> list[Item]:
     """Return all files that the package document lists: navigation, chapters, style, pictures.
 
     Parameters
     ----------
-    pages : list of Page
-        In this order. Their links, pictures and formulas are rewritten.
+    course : Course
+        Its links and the addresses of its pictures are rewritten.
     html : Path
         The folder with the built book, for pictures.
     texts : Texts
@@ -105,23 +102,25 @@ def items(pages: list[Page], html: Path, texts: Texts) -> list[Item]:
     Raises
     ------
     EditionError
-        If a link leads nowhere, a formula has no MathML, or a picture is missing.
+        If a link leads nowhere, or a picture is missing.
     """
+    pages = course.pages
     pictures: dict[str, bytes] = {}
-    anchors = {page.name: {str(e["id"]) for e in page.article.find_all(id=True)} for page in pages}
+    anchors = {
+        page.name: {text_of(e, "id") for e in page.article.find_all(id=True)} for page in pages
+    }
     for page in pages:
         _point_links_at_chapters(page, anchors)
-        _keep_mathml(page)
         for image in page.article.find_all("img"):
-            content = _as_png(_read_picture(str(image["src"]), html / PAGES))
+            content = _as_png(_read_picture(text_of(image, "src"), html / PAGES))
             name = f"pictures/{hashlib.sha256(content).hexdigest()[:16]}.png"
             pictures[name] = content
             image["src"] = name
     return [
         Item("navigation.xhtml", _navigation(pages), "application/xhtml+xml", "nav"),
         Item("title.xhtml", _title_page(texts), "application/xhtml+xml"),
-        *(_chapter(page) for page in pages),
-        Item("course.css", _style(html).encode(), "text/css"),
+        *(_chapter(course, page) for page in pages),
+        Item("course.css", _style().encode(), "text/css"),
         *(Item(name, content, "image/png") for name, content in sorted(pictures.items())),
     ]
 
@@ -134,25 +133,6 @@ def _point_links_at_chapters(page: Page, anchors: dict[str, set[str]]) -> None:
                 f"got {link['href']}, which is not there. Build the book anew: make book"
             )
         link["href"] = f"{name}.xhtml" + (f"#{anchor}" if anchor else "")
-
-
-def _keep_mathml(page: Page) -> None:
-    """Leave of each typeset formula its MathML, without the TeX that it was made from."""
-    for formula in page.article.find_all(class_="math"):
-        mathml = formula.find("math")
-        if not isinstance(mathml, Tag):
-            raise EditionError(
-                f"expected MathML in each formula, found none in {formula.get_text()!r} on the "
-                f"page {page.name}. Build the book anew: make book"
-            )
-        for part in mathml.find_all(True):
-            if part.name == "annotation":
-                part.decompose()
-            else:  # KaTeX writes empty attributes, which MathML does not allow.
-                part.attrs = {name: value for name, value in part.attrs.items() if value}
-        number = formula.find(class_="eqno")
-        formula.clear()
-        formula.extend([part for part in (number, mathml) if part])
 
 
 def _read_picture(address: str, folder: Path) -> bytes:
@@ -172,10 +152,10 @@ def _as_png(picture: bytes) -> bytes:
     return file.getvalue()
 
 
-def _chapter(page: Page) -> Item:
-    body = page.article.decode_contents(formatter="minimal")
+def _chapter(course: Course, page: Page) -> Item:
+    body = course.content(page, lambda formula: formula.mathml)
     text = XHTML.format(title=markup.escape(page.title), body=body)
-    properties = "mathml" if page.article.find("math") else ""
+    properties = "mathml" if "<math" in body else ""
     return Item(f"{page.name}.xhtml", text.encode(), "application/xhtml+xml", properties)
 
 
@@ -197,12 +177,14 @@ def _entries(pages: list[Page]) -> Iterator[str]:
             f'<li><a href="{page.name}.xhtml">{markup.escape(page.title)}</a></li>'
             for page in group
         )
-        yield f"<li><span>{markup.escape(part)}</span><ol>{chapters}</ol></li>" if part else chapters
+        yield (
+            f"<li><span>{markup.escape(part)}</span><ol>{chapters}</ol></li>" if part else chapters
+        )
 
 
-def _style(html: Path) -> str:
-    of_book = (html / "_static" / "museum.css").read_text(encoding="utf-8")
-    return "\n".join([(STYLES / "text.css").read_text(encoding="utf-8"), of_book])
+def _style() -> str:
+    paths = (STYLES / "text.css", ROOT / "book" / "assets" / "museum.css")
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
 def package(files: list[Item], texts: Texts) -> str:
@@ -254,13 +236,13 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     texts = read_texts(ROOT)
     try:
-        pages = read_pages(options.html, ROOT / "_toc.yml")
-        write(items(pages, options.html, texts), texts, options.epub)
+        course = read_course(options.html, ROOT / "_toc.yml")
+        write(items(course, options.html, texts), texts, options.epub)
     except EditionError as error:
         print(error, file=sys.stderr)
         return 1
     size = options.epub.stat().st_size / 1e6
-    print(f"{options.epub}: {len(pages)} chapters, {size:.1f} MB")
+    print(f"{options.epub}: {len(course.pages)} chapters, {size:.1f} MB")
     return 0
 
 

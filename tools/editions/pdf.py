@@ -14,15 +14,16 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
-from bs4 import Tag
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from tools.chromium import FLAGS
-from tools.editions.pages import EditionError, Page, links, read_pages
+from tools.editions.pages import PAGES, Course, EditionError, Page, links, read_course, text_of
 from tools.editions.texts import Texts, read_texts
 
 if TYPE_CHECKING:
@@ -34,13 +35,13 @@ STYLES = Path(__file__).parent / "styles"
 PATIENCE = 600
 
 
-def document(pages: list[Page], texts: Texts, styles: list[str]) -> str:
+def document(course: Course, texts: Texts, styles: list[str]) -> str:
     """Return all pages as one HTML document, with a title page and a table of contents.
 
     Parameters
     ----------
-    pages : list of Page
-        In this order. Their links are rewritten.
+    course : Course
+        Its links are rewritten.
     texts : Texts
         What stands on the title page.
     styles : list of str
@@ -51,18 +52,17 @@ def document(pages: list[Page], texts: Texts, styles: list[str]) -> str:
     EditionError
         If a link leads to no page or to no element of its page.
     """
-    link_together(pages)
-    for page in pages:
-        _name_formulas(page)
+    link_together(course.pages)
     sheets = "".join(f'<link rel="stylesheet" href="{markup.escape(sheet)}">' for sheet in styles)
+    content = partial(course.content, show=lambda formula: formula.picture)
     chapters = "".join(
-        f'<section class="chapter" id="{page.name}">{page.article.decode_contents()}</section>'
-        for page in pages
+        f'<section class="chapter" id="{page.name}">{content(page)}</section>'
+        for page in course.pages
     )
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
         f"<title>{markup.escape(texts.title)}</title>{sheets}</head><body>"
-        f"{_title_page(texts)}{_contents(pages)}{chapters}</body></html>"
+        f"{_title_page(texts)}{_contents(course.pages)}{chapters}</body></html>"
     )
 
 
@@ -71,8 +71,9 @@ def link_together(pages: list[Page]) -> None:
     known = {page.name for page in pages}
     for page in pages:
         for element in page.article.find_all(id=True):
-            element["id"] = f"{page.name}--{element['id']}"
-            known.add(element["id"])
+            anchor = f"{page.name}--{text_of(element, 'id')}"
+            element["id"] = anchor
+            known.add(anchor)
     for page in pages:
         for link, name, anchor in links(page):
             target = f"{name}--{anchor}" if anchor else name
@@ -84,19 +85,11 @@ def link_together(pages: list[Page]) -> None:
             link["href"] = f"#{target}"
 
 
-def _name_formulas(page: Page) -> None:
-    """Make each formula a picture with its TeX as the text, in place of many single glyphs."""
-    for formula in page.article.find_all(class_="katex"):
-        source = formula.find("annotation")
-        if not isinstance(source, Tag):
-            raise EditionError(
-                f"expected the TeX of each formula, found none in {formula.get_text()!r} on the "
-                f"page {page.name}. Build the book anew: make book"
-            )
-        formula["role"], formula["aria-label"] = "img", source.get_text()
-        formula.find(class_="katex-mathml").decompose()
-        # Chromium drops the text of a picture all of whose content is hidden.
-        del formula.find(class_="katex-html")["aria-hidden"]
+def _find_pictures(page: Page, html: Path) -> None:
+    """Give each picture that is a file its whole address."""
+    for picture in page.article.find_all("img"):
+        if not (address := text_of(picture, "src")).startswith("data:"):
+            picture["src"] = (html / PAGES / unquote(address)).resolve().as_uri()
 
 
 def _title_page(texts: Texts) -> str:
@@ -122,35 +115,49 @@ def _entries(pages: list[Page]) -> Iterator[str]:
         yield f'<p class="entry"><a href="#{page.name}">{title}</a><span></span></p>'
 
 
-def style_sheets(html: Path) -> list[str]:
+def style_sheets(root: Path) -> list[str]:
     """Return the addresses of the style sheets: the book's for formulas and figures, then ours."""
-    static = html / "_static"
-    of_book = [*sorted(static.glob("**/katex*.css")), static / "museum.css", static / "explore.css"]
-    return [path.resolve().as_uri() for path in (*of_book, *sorted(STYLES.glob("*.css")))]
+    book = root / "book"
+    of_book = ("vendor/katex/katex.min.css", "assets/museum.css", "assets/explore.css")
+    paths = [*(book / name for name in of_book), *sorted(STYLES.glob("*.css"))]
+    return [path.resolve().as_uri() for path in paths]
 
 
-def make(html: Path, toc: Path, texts: Texts, into: Path, chromium: str) -> int:
-    """Write the PDF of the book in `html` and return how many pages it has.
+def print_course(course: Course, html: Path, texts: Texts, into: Path, chromium: str) -> int:
+    """Write the PDF of a course and return how many pages it has.
+
+    Parameters
+    ----------
+    course : Course
+        Its links and the addresses of its pictures are rewritten.
+    html : Path
+        The folder with the built book, for pictures.
+    texts : Texts
+        What stands on the title page.
+    into : Path
+        The file to write.
+    chromium : str
+        The browser's path.
 
     Raises
     ------
     EditionError
-        If a page is missing, or a link leads nowhere.
+        If a link leads nowhere.
     """
-    pages = read_pages(html, toc)
-    styles = style_sheets(html)
-    whole = document(pages, texts, styles)
+    for page in course.pages:
+        _find_pictures(page, html)
+    whole = document(course, texts, style_sheets(ROOT))
     into.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         source = Path(folder) / "course.html"
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        tab = browser.new_page(color_scheme="light", java_script_enabled=True)
+        tab = browser.new_page(color_scheme="light")
         tab.set_default_timeout(PATIENCE * 1000)
         source.write_text(whole, encoding="utf-8")
         tab.goto(source.as_uri(), wait_until="load")
         tab.evaluate("document.fonts.ready")
         _print(tab, into, outline=False)
-        numbers = page_numbers(into, [page.name for page in pages])
+        numbers = page_numbers(into, [page.name for page in course.pages])
         tab.evaluate(
             "numbers => document.querySelectorAll('.contents .entry').forEach(entry => {"
             " entry.lastChild.textContent = numbers[entry.firstChild.hash.slice(1)] })",
@@ -197,7 +204,8 @@ def main(arguments: list[str] | None = None) -> int:
         )
         return 1
     try:
-        count = make(options.html, ROOT / "_toc.yml", read_texts(ROOT), options.pdf, chromium)
+        course = read_course(options.html, ROOT / "_toc.yml")
+        count = print_course(course, options.html, read_texts(ROOT), options.pdf, chromium)
     except EditionError as error:
         print(error, file=sys.stderr)
         return 1

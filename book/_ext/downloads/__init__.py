@@ -1,7 +1,7 @@
 """What readers can take along: each chapter as a notebook, and each exercise.
 
-`chapters` writes a notebook beside each chapter's page and links it there, `exercises` says where an
-exercise opens, `addresses` knows Colab and Binder.
+`chapters` writes a notebook beside each chapter's page and links it there, with the text that
+`markdown` makes of it. `addresses` knows where Colab and Binder open an exercise.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ the text already.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from posixpath import basename
@@ -33,18 +34,31 @@ HIDDEN = {"hide-input", "hide_input", "remove-input", "remove_input"}
 CLASS = "downloads"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 HOW = (
-    "*A chapter as a notebook. Choose* Run, Run All Cells*: then the sliders of its figures work. It "
-    "needs what the exercises need: the package `attn_lib`, from the course, with its extra "
-    "`exercises`.*"
+    "> This is a chapter as a notebook. Choose *Run*, *Run All Cells*: then its figures have "
+    "sliders that move. It needs what the exercises need: `attn_lib`, from the course, with its "
+    "extra `exercises`."
 )
 
 
-def without_glue(source: str) -> str:
+def without_glue(source: str, gluing: set[str]) -> str:
     r"""Return code without the statements that only hand numbers to the text.
+
+    Parameters
+    ----------
+    source : str
+        The code of a cell.
+    gluing : set of str
+        The functions that do so, of this cell and those before it; changed where one is defined.
+
+    Raises
+    ------
+    NotShown
+        If something else is done with such a function.
 
     Examples
     --------
-    >>> print(without_glue("from myst_nb import glue\na = 1\nfor i in (a,):\n    glue('a', i)"))
+    >>> cell = "from myst_nb import glue\na = 1\nfor i in (a,):\n    glue('a', i)"
+    >>> print(without_glue(cell, {"glue"}))
     a = 1
     """
     try:
@@ -53,30 +67,42 @@ def without_glue(source: str) -> str:
         return source
     gone = [
         line
-        for statement in _glue_alone(tree.body)
+        for statement in _glue_alone(tree.body, gluing)
         for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
     ]
     lines = [line for number, line in enumerate(source.splitlines(), 1) if number not in gone]
-    return "\n".join(lines).strip("\n")
+    left = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip("\n")
+    parts = list(ast.walk(ast.parse(left)))
+    named = {part.id for part in parts if isinstance(part, ast.Name)}
+    if used := named & gluing - {part.arg for part in parts if isinstance(part, ast.arg)}:
+        raise NotShown(
+            f"a cell does more than hand numbers to the text with {', '.join(sorted(used))}; "
+            f"write two statements:\n{source}"
+        )
+    return left
 
 
-def _glue_alone(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def _glue_alone(body: list[ast.stmt], gluing: set[str]) -> Iterator[ast.stmt]:
     """Yield the statements that do nothing but glue, also those inside of loops."""
     for statement in body:
-        if _only_glues(statement):
+        if _only_glues(statement, gluing):
             yield statement
+            if isinstance(statement, ast.FunctionDef):
+                gluing.add(statement.name)
         elif isinstance(statement, ast.For | ast.With | ast.If):
-            yield from _glue_alone(statement.body)
+            yield from _glue_alone(statement.body, gluing)
 
 
-def _only_glues(statement: ast.stmt) -> bool:
+def _only_glues(statement: ast.stmt, gluing: set[str]) -> bool:
     match statement:
         case ast.ImportFrom(module="myst_nb"):
             return True
-        case ast.Expr(value=ast.Call(func=ast.Name(id="glue"))):
-            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))):
+            return name in gluing
+        case ast.FunctionDef(body=[ast.Expr(value=ast.Constant()), *body] | body) if body:
+            return all(_only_glues(inner, gluing) for inner in body)
         case ast.For(body=body, orelse=[]) | ast.With(body=body) | ast.If(body=body, orelse=[]):
-            return all(map(_only_glues, body))
+            return all(_only_glues(inner, gluing) for inner in body)
     return False
 
 
@@ -101,6 +127,7 @@ def to_notebook(
     """
     markdown = Markdown(document, page_address)
     code = iter([cell for cell in source.cells if cell.cell_type == "code"])
+    gluing = {"glue"}
     cells: list[NotebookNode] = []
     text: list[str] = []
 
@@ -116,8 +143,10 @@ def to_notebook(
                 walk(child, level + 1)
             elif isinstance(child, nodes.container) and child.get("nb_element") == "cell_code":
                 end_text()
-                cells.extend(_next_cells(code))
-            elif not {CLASS, "reading-time"} & set(getattr(child, "attributes", {}).get("classes", [])):
+                cells.extend(_next_cells(code, gluing))
+            elif not {CLASS, "reading-time"} & set(
+                getattr(child, "attributes", {}).get("classes", [])
+            ):
                 text.extend(markdown.blocks(child, level))
 
     walk(document, 0)
@@ -130,10 +159,10 @@ def to_notebook(
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
 
 
-def _next_cells(code: Iterator[NotebookNode]) -> Iterator[NotebookNode]:
-    """Yield the next cell that the page shows, after those before it that the page does not show."""
+def _next_cells(code: Iterator[NotebookNode], gluing: set[str]) -> Iterator[NotebookNode]:
+    """Yield the next cell that the page shows, after those before it that it does not show."""
     for cell in code:
-        if content := without_glue(cell.source):
+        if content := without_glue(cell.source, gluing):
             hidden = not HIDDEN.isdisjoint(_tags(cell)) or not _is_shown(cell)
             metadata = {"jupyter": {"source_hidden": True}} if hidden else {}
             yield new_code_cell(content, metadata=metadata)

@@ -1,8 +1,8 @@
 """Write a page's text as the Markdown that Jupyter shows.
 
-It is written from the page as Sphinx has resolved it: computed numbers stand in their sentences, and
-citations, terms and links have their texts. Links to other pages need the site's address; without
-one, they are text.
+It is written from the page as Sphinx has resolved it: computed numbers stand in their sentences,
+and citations, terms and links have their texts. Links to other pages need the site's address;
+without one, they are text.
 """
 
 from __future__ import annotations
@@ -65,6 +65,14 @@ class Markdown:
             case nodes.literal_block():
                 language = node.get("language", "")
                 yield f"```{'' if language == 'default' else language}\n{node.astext()}\n```"
+            case nodes.comment() | nodes.target() | nodes.substitution_definition():
+                return
+            case _:
+                yield from self._compound(node)
+
+    def _compound(self, node: nodes.Node) -> Iterator[str]:
+        """Yield the Markdown of a block that contains others."""
+        match node:
             case nodes.bullet_list():
                 yield self._list(node, lambda number: "- ")
             case nodes.enumerated_list():
@@ -81,9 +89,7 @@ class Markdown:
                 yield from _fold(title.astext(), self._each(content))
             case quiz():
                 yield from self._quiz(node)
-            case nodes.comment() | nodes.target() | nodes.substitution_definition():
-                return
-            case nodes.compound() | nodes.container() | nodes.compact_paragraph():
+            case nodes.compound() | nodes.container():
                 yield from self._each(node.children)
             case _:
                 raise NotShown(f"a notebook cannot show {type(node).__name__}: {node.astext()!r}")
@@ -143,9 +149,7 @@ class Markdown:
 
     def _table(self, node: nodes.table) -> str:
         rows = [list(row.findall(nodes.entry)) for row in node.findall(nodes.row)]
-        lines = [
-            "| " + " | ".join(self._cell(entry) for entry in row) + " |" for row in rows
-        ]
+        lines = ["| " + " | ".join(self._cell(entry) for entry in row) + " |" for row in rows]
         rules = ["---:" if "text-right" in entry.get("classes", []) else "---" for entry in rows[0]]
         return "\n".join([lines[0], f"| {' | '.join(rules)} |", *lines[1:]])
 

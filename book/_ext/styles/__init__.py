@@ -70,7 +70,7 @@ def _choose_files(
 ) -> None:
     if app.builder.name == "epub":
         return
-    expected = {IMPORTING, *OF_SOME_PAGES, *_ours(app)}
+    expected = {IMPORTING, *_ours(app)}
     for style in context.get("css_files", ()):
         name = str(style.filename).partition("_static/")[2].partition("?")[0]
         if name not in expected and not any(Path(name).match(other) for other in OTHERS):
@@ -88,14 +88,15 @@ def _choose_files(
     context["styles_version"] = _version(app)
 
 
-def _ours(app: Sphinx) -> list[str]:
-    return [name for name, _ in app.config.html_css_files]
+def _ours(app: Sphinx) -> dict[str, str]:
+    """Return the names of our style sheets, each with the media it is for."""
+    listed = {name: given.get("media", "") for name, given in app.config.html_css_files}
+    return dict.fromkeys(OF_SOME_PAGES, "") | listed
 
 
 def _version(app: Sphinx) -> str:
     """Return what changes when our style sheets change, so that no browser shows old ones."""
-    names = [*OF_SOME_PAGES, *_ours(app)]
-    contents = b"".join((ASSETS / name).read_bytes() for name in names)
+    contents = b"".join((ASSETS / name).read_bytes() for name in _ours(app))
     return hashlib.sha256(contents).hexdigest()[:8]
 
 
@@ -106,8 +107,11 @@ def _sources(app: Sphinx) -> tuple[str, str]:
         path.read_text(encoding="utf-8") for name in OTHERS for path in sorted(static.glob(name))
     ]
     formulas = fonts.style_sheet().replace("url(fonts/", "url(katex/fonts/")
-    ours = [(ASSETS / name).read_text(encoding="utf-8") for name in (*OF_SOME_PAGES, *_ours(app))]
-    return "\n".join([*others, formulas]), compact("\n".join(ours))
+    ours = []
+    for name, media in _ours(app).items():
+        css = compact((ASSETS / name).read_text(encoding="utf-8"))
+        ours.append(f"@media {media} {{ {css} }}" if media else css)
+    return "\n".join([*others, formulas]), "\n".join(ours)
 
 
 def _pages(folder: Path) -> list[str]:
@@ -162,10 +166,13 @@ def _write_fonts(static: Path, shown: set[str]) -> None:
     record = static.parent.parent / ".fonts.txt"
     named = set(FONT.findall((static / STYLES).read_text(encoding="utf-8")))
     wanted = "\n".join([*sorted(named), *sorted(shown)])
-    if record.is_file() and record.read_text(encoding="utf-8") == wanted:
+    is_current = record.is_file() and record.read_text(encoding="utf-8") == wanted
+    if is_current and folder.is_dir():
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    # No page loads it; tools/editions puts formulas on paper with it.
+    (folder.parent / "katex.css").write_text(fonts.style_sheet(), encoding="utf-8")
     for font in fonts.fonts():
         if font.name in named:
             (folder / font.name).write_bytes(fonts.reduced_font(font, shown))

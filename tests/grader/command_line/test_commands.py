@@ -124,12 +124,12 @@ def test_from_grading_to_the_report(hand_in, run, tmp_path):
 def test_what_an_update_does_to_grades_is_said_first(hand_in, run, tmp_path):
     """Grades stay with one option, also if the model answers would now be judged otherwise."""
     hand_in("ada", STUB)
-    assert run("grade")[0] == 0
+    assert run("autograde")[0] == 0
     path = journal.path_in(tmp_path, ASSIGNMENT)
     line = json.loads(path.read_text(encoding="utf-8"))
     line["digest"], line["made_from"]["code"] = "older", "older"
     path.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
-    status, out, err = run("grade", "--keep-grades")
+    status, out, err = run("autograde", "--keep-grades")
     assert (status, err) == (0, "")
     said = (
         "Changed since submissions were graded: the code of the course. 1 finished submission keeps"
@@ -139,7 +139,7 @@ def test_what_an_update_does_to_grades_is_said_first(hand_in, run, tmp_path):
     after = json.loads(path.read_text(encoding="utf-8"))
     assert after["provenance"] == line["provenance"]
     path.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
-    status, out, err = run("grade", "--json")
+    status, out, err = run("autograde", "--json")
     assert json.loads(out)["exit_status"] == status == 0
     assert "1 finished submission is judged again. To keep" in " ".join(err.split())
     *_, last = journal.read(path)

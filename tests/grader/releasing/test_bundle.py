@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 from packaging.requirements import Requirement
 
 from grader import __main__ as commands
@@ -58,6 +59,24 @@ def contents(archive) -> dict[str, bytes]:
 def without_notebooks(monkeypatch):
     """Skip the release of the notebooks, which is slow."""
     monkeypatch.setattr(bundles, "_exercises", dict)
+
+
+@pytest.fixture
+def built_wheel(contents, monkeypatch):
+    """Take the wheel that is built already."""
+    monkeypatch.setattr(bundles, "_wheel", lambda version, sources: (WHEEL, contents[WHEEL]))
+
+
+@pytest.fixture(scope="module")
+def editions(tmp_path_factory) -> Path:
+    """A folder with a PDF and an EPUB."""
+    folder = tmp_path_factory.mktemp("editions")
+    for kind in ("pdf", "epub"):
+        (folder / kind).mkdir()
+    (folder / "pdf" / "attention-course.pdf").write_bytes(b"%PDF")
+    with zipfile.ZipFile(folder / "epub" / "attention-course.epub", "w") as epub:
+        epub.writestr("EPUB/masking.xhtml", "<pre><span>a</span></pre>")
+    return folder
 
 
 def in_wheel(contents) -> dict[str, bytes]:
@@ -162,6 +181,51 @@ class TestSecrets:
         finally:
             page.unlink()
         assert list(tmp_path.iterdir()) == []
+
+
+class TestEditions:
+    def test_they_are_in_the_archive_and_named_in_the_readme(
+        self, book, editions, tmp_path, without_notebooks, built_wheel
+    ):
+        with zipfile.ZipFile(bundle(book, tmp_path, editions=editions)) as file:
+            assert file.read(f"{FOLDER}/attention-course.pdf") == b"%PDF"
+            assert f"{FOLDER}/attention-course.epub" in file.namelist()
+            readme = file.read(f"{FOLDER}/README.txt").decode()
+        assert "\n  attention-course.pdf: to print\n  attention-course.epub: for e-b" in readme
+
+    def test_without_them_the_readme_names_none(self, contents):
+        readme = contents["README.txt"].decode()
+        assert "attention-course." not in readme
+        assert "\nwork.\n\n\n2. Install" in readme
+
+    def test_a_hidden_test_in_the_epub_is_found(self):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as epub:
+            epub.writestr("EPUB/a.xhtml", f"<pre>{HIGHLIGHTED}\n</pre>")
+        found = list(secrets_in({"a.epub": out.getvalue()}))
+        assert found == [("a.epub/EPUB/a.xhtml", HIDDEN)]
+
+
+NOTEBOOK = nbformat.writes(new_notebook()).encode()
+
+
+class TestNotebooksOfTheBook:
+    def test_chapters_may_show_code_of_answers(self):
+        cell = new_code_cell("return q @ np.swapaxes(k, -1, -2)")
+        text = nbformat.writes(new_notebook(cells=[cell])).encode()
+        assert list(secrets_in({"book/book/dot-products.ipynb": text})) == []
+        assert len(list(secrets_in({"exercises/a/a.ipynb": text}))) == 1
+
+    def test_an_exercise_that_somebody_worked_in_is_replaced(
+        self, tmp_path, monkeypatch, built_wheel
+    ):
+        monkeypatch.setattr(bundles, "_exercises", lambda: {"exercises/a/a.ipynb": NOTEBOOK})
+        worked_in = tmp_path / "_downloads" / "0a1b" / "a.ipynb"
+        worked_in.parent.mkdir(parents=True)
+        worked_in.write_bytes(b"worked in")
+        (tmp_path / "index.html").touch()
+        with zipfile.ZipFile(bundle(tmp_path, tmp_path / "dist")) as file:
+            assert file.read(f"{FOLDER}/book/_downloads/0a1b/a.ipynb") == NOTEBOOK
 
 
 class TestRequirements:

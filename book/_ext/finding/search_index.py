@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from sphinx import addnodes
 
-from .quiz import quiz_explanations
-from .reading_time import TIME_CLASS
+from ..quiz import quiz_explanations
+from ..reading_time import TIME_CLASS
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -69,9 +69,13 @@ def text_of(node: nodes.Node) -> str:
     return " ".join("".join(_texts(node)).split())
 
 
+def states_time(node: nodes.Node) -> bool:
+    """Say whether a node is the line that states how long a page takes to read."""
+    return isinstance(node, nodes.paragraph) and TIME_CLASS in node["classes"]
+
+
 def _is_unsearched(node: nodes.Node) -> bool:
-    states_time = isinstance(node, nodes.paragraph) and TIME_CLASS in node["classes"]
-    return states_time or isinstance(node, (nodes.section, nodes.title, *UNSEARCHED))
+    return states_time(node) or isinstance(node, (nodes.section, nodes.title, *UNSEARCHED))
 
 
 def _texts(node: nodes.Node) -> Iterator[str]:
