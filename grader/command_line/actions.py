@@ -518,8 +518,14 @@ def extend(options: argparse.Namespace) -> int:
         for student in options.students:
             writer.extend(student, more)
             due = reading.due_for(db_url, options.assignment, student)
-            until = f"Due {times.format_time(due, times.zone_of(config))}" if due else "No deadline"
-            say(f"{printable(student)}: {until} for {options.assignment}.")
+            if due:
+                until = f"Due {times.format_time(due, times.zone_of(config))}"
+                say(f"{printable(student)}: {until} for {options.assignment}.")
+            else:
+                say(
+                    f"{printable(student)}: No deadline for {options.assignment}. The extra time "
+                    "is kept, and counts from the deadline as soon as it has one."
+                )
     return 0
 
 

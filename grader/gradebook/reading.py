@@ -162,7 +162,7 @@ def deadlines(db_url: str) -> dict[str, Deadlines]:
 
 
 def max_scores(db_url: str) -> dict[str, float]:
-    """Return the maximum score of each assignment that has been graded, sorted by name."""
+    """Return the maximum score of each assignment with submissions or extra time, by name."""
     query = (
         select(Assignment.name, func.sum(GradeCell.max_score))
         .join(Notebook, Notebook.assignment_id == Assignment.id)

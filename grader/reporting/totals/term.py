@@ -79,15 +79,18 @@ def term(db_url: str, folder: Path, rule: Totals) -> Term:
     grader.course.ConfigurationFailed
         If an option names an assignment or a student that does not exist, or no weight is positive.
     """
-    graded = reading.max_scores(db_url)
+    entered = reading.max_scores(db_url)
     learners = reading.learners(db_url)
-    _check(rule, {*graded, *course.assignments()}, learners)
-    weights = {name: weight for name, weight in (rule.weights or graded).items() if weight}
-    counted = {name: points for name, points in graded.items() if points and name in weights}
-    found = {
+    _check(rule, {*entered, *course.assignments()}, learners)
+    weights = {name: weight for name, weight in (rule.weights or entered).items() if weight}
+    of_all = {
         name: {result.student: result for result in results(db_url, folder, name)}
-        for name in counted
+        for name in entered
     }
+    # Without a result there is extra time only, which somebody was given before any hand-in.
+    graded = {name: points for name, points in entered.items() if of_all[name]}
+    counted = {name: points for name, points in graded.items() if points and name in weights}
+    found = {name: of_all[name] for name in counted}
     students = sorted({*learners}.union(*found.values()))
     return Term(
         counted,
@@ -97,7 +100,7 @@ def term(db_url: str, folder: Path, rule: Totals) -> Term:
             _total(
                 student,
                 learners.get(student, NOT_LISTED),
-                {name: of_all.get(student) for name, of_all in found.items()},
+                {name: of_one.get(student) for name, of_one in found.items()},
                 [name for name in counted if student in rule.excused.get(name, ())],
                 counted,
                 weights,

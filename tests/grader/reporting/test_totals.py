@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+from datetime import timedelta
 from fractions import Fraction
 
 import nbformat
@@ -16,7 +17,7 @@ from traitlets.config import Config
 
 from grader import course
 from grader.command_line import commands
-from grader.gradebook.reading import sqlite_url
+from grader.gradebook.reading import max_scores, sqlite_url
 from grader.gradebook.writing import Entered, GradebookWriter
 from grader.judging.verdict import FAILED, GRADED, Verdict
 from grader.reporting import export
@@ -116,6 +117,20 @@ def test_without_options_a_total_is_the_share_of_all_points(folder):
     assert found["ben"].missing == ("quiz",)
     assert (found["cy"].failed, found["cy"].missing) == (("masking",), ())
     assert found["=di"].missing == ("complexity", "masking", "quiz")
+
+
+def test_extra_time_before_any_hand_in_makes_no_assignment_count(folder):
+    """It adds cells with points to the gradebook, as a grade does."""
+    url = with_tables(sqlite_url(folder))
+    before = totals(folder)
+    with GradebookWriter(url, "week-9", notebook(5.0), course.configuration()) as writer:
+        writer.extend("ada", timedelta(days=2))
+    assert max_scores(url)["week-9"] == 5.0
+    found = term(url, folder, Totals())
+    assert sorted(found.max_scores) == sorted(POINTS)
+    assert {one.student: one for one in found.students} == before
+    weighted = term(url, folder, Totals(weights={"week-9": 1.0, "quiz": 1.0}))
+    assert (weighted.not_graded, [*weighted.max_scores]) == (("week-9",), ["quiz"])
 
 
 def test_weights_dropping_and_excuses(folder):
