@@ -112,7 +112,10 @@ class OtherCourse:
             try:
                 do_step(self.api.autograde, assignment, name, force)
             except GraderError as problem:
-                yield Score(name, problem=_reason(str(problem)))
+                reason = _reason(str(problem))
+                if reason == f"No assignment with ID '{assignment}' exists in the database":
+                    reason += f". Give `nbgrader generate_assignment {assignment}` there first"
+                yield Score(name, problem=reason)
             else:
                 found = self.api.get_submission(assignment, name)
                 yield Score(name, found["score"], found["max_score"], found["needs_manual_grade"])

@@ -22,7 +22,16 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.plugins import FileNameCollectorPlugin
 from traitlets import Unicode
 
-from grader.nbgrader_hooks.platforms import HINTS, MEMBERS, PATTERNS, Found, found_in, moment
+from grader.nbgrader_hooks.platforms import (
+    HINTS,
+    MEMBERS,
+    NEW,
+    PATTERNS,
+    TWO_FIT,
+    Found,
+    found_in,
+    moment,
+)
 from grader.printable import printable
 from grader.times import zone_of
 
@@ -179,7 +188,13 @@ class GradebookCollector(FileNameCollectorPlugin):
 
     def _read(self, path: PurePath) -> _HandIn | None:
         """Return whose file this is; None, and say why, if it cannot be collected."""
-        if path.suffix not in self.valid_ext or is_hidden_or_system_file(path):
+        if is_hidden_or_system_file(path):
+            return None
+        if path.suffix not in self.valid_ext:
+            self.log.warning(
+                "Not collected: expected a file that ends in %s, found %s",
+                " or ".join(self.valid_ext), printable(str(path)),
+            )  # fmt: skip
             return None
         found = found_in(path, self.named_regexp)
         if found is None:
@@ -257,7 +272,7 @@ class GradebookCollector(FileNameCollectorPlugin):
         self.log.error(
             "Not collected: expected one learner with %s in the gradebook, found %s: %s%s",
             printable(wanted), printable(has), printable(str(path)),
-            "" if ids else f". {HINTS.get(found.platform, '')}".rstrip(" ."),
+            f". {TWO_FIT if ids else f'{NEW} {HINTS.get(found.platform, str())}'}".rstrip(" ."),
         )  # fmt: skip
         return None
 

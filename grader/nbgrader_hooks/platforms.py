@@ -57,7 +57,13 @@ PATTERNS = {
     r"(?P<timestamp>\w+ \w+, \d{4} \d{3,4} [AP]M)(?: - (?P<file_id>.+))?",
 }
 
-#: What to do if the names of a platform lead to nobody.
+#: What to do if more than one learner fits.
+TWO_FIT = "Copy the notebook by hand into the folder of the learner whose it is."
+
+#: What to do if nobody fits, on any platform.
+NEW = "If the learner is new, put them on the class list, import it, and collect again."
+
+#: What to do besides, if the names of a platform lead to nobody.
 HINTS = {
     "Moodle": "If the assignment hides names, reveal them in Moodle and download again. If groups "
     "hand in, list their members in groups.csv.",

@@ -303,7 +303,7 @@ def _index(rows: Sequence[_Row], late_penalty: float) -> str:
         comments = (f'<a href="#comment-{html.escape(cell)}">comment</a>' for cell in row.comments)
         lines.append(
             f'<tr><th scope="row"><a href="#{html.escape(row.cell)}">{html.escape(title)}</a></th>'
-            f'<td class="points">{_points(row)}</td>'
+            f'<td class="points">{points_text(row.score, row.points, waits=row.waits)}</td>'
             + f"<td>{' '.join(comments)}</td>" * ("comments" in heads)
             + "</tr>"
         )
@@ -321,10 +321,18 @@ def _index(rows: Sequence[_Row], late_penalty: float) -> str:
     )
 
 
-def _points(row: _Row) -> str:
-    if row.waits:
-        return f"to be read, of {_number(row.points)}"
-    return f"{_number(row.score)} of {_number(row.points)}"
+def points_text(score: float, points: float, *, waits: bool) -> str:
+    """Return a cell's points in words. Those of an answer that is to be read again count.
+
+    Examples
+    --------
+    >>> points_text(0, 2, waits=True), points_text(1.5, 2, waits=True)
+    ('to be read, of 2', '1.5 of 2, to be read again')
+    """
+    if waits and not score:
+        return f"to be read, of {_number(points)}"
+    text = f"{_number(score)} of {_number(points)}"
+    return f"{text}, to be read again" if waits else text
 
 
 def _number(points: float) -> str:

@@ -23,7 +23,7 @@ from grader.gradebook.reading import Entry
 from grader.reporting import right_numbers
 from grader.reporting.export import neutral
 from grader.reporting.feedback import page_of
-from grader.reporting.feedback_page import ClearHiddenTests
+from grader.reporting.feedback_page import ClearHiddenTests, points_text
 from grader.reporting.results import Result
 
 #: The file in the folder for a mail merge.
@@ -130,9 +130,8 @@ def _summary(
     lines.append("")
     width = max(map(len, entry.points), default=0)
     for cell, points in entry.points.items():
-        score = f"{entry.scores.get(cell, 0):g} of {points:g}"
-        if cell in entry.to_read:
-            score = f"to be read, of {points:g}"
+        waits = cell in entry.to_read
+        score = points_text(entry.scores.get(cell, 0.0), points, waits=waits)
         lines.append(f"{cell.ljust(width)}  {score}")
     lines += [f"\nComment on {cell}: {text}" for cell, text in entry.comments.items() if text]
     lines += [f"\n{remark}" for remark in remarks]

@@ -275,7 +275,7 @@ def outdated(number: int, changed: Sequence[str], *, kept: bool) -> str:
             f"{these} {'is' if number == 1 else 'are'} judged again. To keep grades as they are, "
             "stop this with Ctrl-C and give the command with --keep-grades."
         )
-    return textwrap.fill(f"{what} {fate}", 96)
+    return textwrap.fill(f"{what} {fate}", 96, break_on_hyphens=False)
 
 
 def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ def _remark_on_metadata(
             if any(other.get(name, ours.get(name)) != ours.get(name) for other in theirs)
         ]
         if changed:
-            text = f"had changed metadata ({listed(changed)}); the assignment's metadata was used."
+            text = f"had other metadata ({listed(changed)}); the assignment's metadata was used."
             remarks.add(want.name, text, text)
     for index, cell in enumerate(cells):
         if cell.grade_id and index not in matching.owners:
@@ -146,16 +146,16 @@ def _resolve(
                 entries.append(Entry(None, Cell(CODE, cell.text)))
                 remarks.add(
                     want.name,
-                    "was changed; what the learner wrote was executed first, then the assignment's "
-                    "own cell.",
-                    "were changed; what the learner wrote was executed first, then the "
-                    "assignment's own cells.",
+                    "differs from the assignment's; what was handed in was executed first, then "
+                    "the assignment's own cell.",
+                    "differ from the assignment's; what was handed in was executed first, then "
+                    "the assignment's own cells.",
                 )
             else:
                 remarks.add(
                     want.name,
-                    "was changed; the assignment's own cell was executed instead.",
-                    "were changed; the assignment's own cells were executed instead.",
+                    "differs from the assignment's, whose own cell was executed instead.",
+                    "differ from the assignment's, whose own cells were executed instead.",
                 )
         if want.role != TEXT and cell.kind != want.cell.cell_type:
             kind = {CODE: "code", RAW: "raw text"}.get(cell.kind, "text")

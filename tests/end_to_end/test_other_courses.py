@@ -103,10 +103,11 @@ def test_an_unknown_assignment_and_nobody_who_handed_in_are_said(first_programs,
     assert "expected submissions in" in capsys.readouterr().err
 
 
-def test_an_assignment_that_was_not_released_fails_with_nbgraders_words(first_programs, capsys):
+def test_an_assignment_that_was_not_released_fails_and_is_told_how_to(first_programs, capsys):
     assert commands.main(["course", str(first_programs), "functions", "--student", "right"]) == 1
     told = capsys.readouterr().out
-    assert "right: failed: No assignment with ID 'functions' exists in the database" in told
+    assert "right: failed: No assignment with ID 'functions' exists in the database. Give " in told
+    assert "`nbgrader generate_assignment functions` there first\n" in told
 
 
 def test_a_course_as_json(first_programs, capsys):

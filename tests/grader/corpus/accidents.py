@@ -581,7 +581,7 @@ def all_metadata_and_ids_lost(notebook):
         c |= {"metadata": {}, "id": f"{number:08x}"}
 
 
-@accident("had changed metadata (points, grade and locked); the assignment's metadata was used")
+@accident("had other metadata (points, grade and locked); the assignment's metadata was used")
 def points_and_flags_changed(notebook):
     marks = cell(notebook, "softmax-tests")["metadata"]["nbgrader"]
     marks |= {"points": 300, "grade": False, "locked": False, "checksum": "0"}
@@ -594,7 +594,7 @@ def an_unknown_name_in_the_metadata(notebook):
     softmax["id"] = "11"
 
 
-@accident("The cells softmax-tests and reading-given were changed; what the learner wrote was")
+@accident("The cells softmax-tests and reading-given differ from the assignment's; what was handed")
 def locked_cells_changed(notebook):
     tests = cell(notebook, "softmax-tests")
     tests["source"] = "".join(tests["source"]).replace("softmax", "len") + "\n3"
@@ -602,7 +602,7 @@ def locked_cells_changed(notebook):
 
 
 @accident(
-    "The cell softmax-tests was changed; what the learner wrote was executed first",
+    "The cell softmax-tests differs from the assignment's; what was handed in was executed first",
     "The cell softmax was not handed in.",
     missing=("softmax",),
 )
@@ -613,7 +613,9 @@ def an_answer_written_into_the_test(notebook):
     delete(notebook, "softmax")
 
 
-@accident("The cells imports, score-matrix-tests and shapes-given were changed; what the learner")
+@accident(
+    "The cells imports, score-matrix-tests and shapes-given differ from the assignment's; what"
+)
 def imports_and_helpers_written_into_locked_cells(notebook):
     """Some editors let learners change cells that are locked."""
     write(notebook, "imports", "import math\n")
@@ -632,7 +634,7 @@ def imports_and_helpers_written_into_locked_cells(notebook):
 
 @accident(
     "softmax-tests had lost nbgrader's metadata; it was recognised by its text",
-    "The cell softmax-tests was changed; what the learner wrote was executed first",
+    "The cell softmax-tests differs from the assignment's; what was handed in was executed first",
 )
 def a_changed_test_without_metadata(notebook):
     tests = cell(notebook, "softmax-tests")

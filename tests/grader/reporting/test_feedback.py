@@ -469,6 +469,11 @@ def test_the_index_says_what_a_person_has_still_to_read():
     assert "7. Apply now: in wordsto be read, of 2" in text
 
 
+def test_points_that_count_are_shown_while_an_answer_is_to_be_read_again():
+    text = text_of(feedback_job(job(to_read=["in-words"], scores={"in-words": 1.5})))
+    assert "7. Apply now: in words1.5 of 2, to be read again" in text
+
+
 def test_heads_of_tables_say_what_they_are_the_head_of(page):
     assert '<th scope="col">minutes</th>' in page
     assert len(re.findall(r"<th[ >]", page)) == page.count("<th scope=")

@@ -165,7 +165,8 @@ def test_the_trend_has_the_assignments_in_the_order_of_the_term(folder, quiz):
         f"{name} {len(known(name))} {missing} {percent(statistics.mean(known(name)))}"
         for name, missing in (("masking", 1), ("complexity", 1), ("quiz", 1))
     ]
-    assert f"graded missing mean {' '.join(rows)} Cells" in quiz
+    failed = "In masking, 1 submission could not be graded."
+    assert f"graded missing mean {' '.join(rows)} {failed} Cells" in quiz
     assert "The term so far" not in text_of(folder / "report-masking.html")  # it is the first
     page = (folder / "report-quiz.html").read_text(encoding="utf-8")
     for name in ("masking", "complexity", "quiz"):
