@@ -438,8 +438,10 @@ class GradebookWriter:
             except RuntimeError as problem:
                 raise CellsChanged(
                     f"{self.assignment}: expected the same cells in the instructor's notebook as "
-                    f"in the gradebook, found others. {problem}. Grade into another folder, or "
-                    "remove the assignment's submissions from the gradebook first."
+                    f"in the gradebook, found others. {problem}. Put the cells in solutions back: "
+                    "a task that has grades is dropped by giving it 0 points. To grade other "
+                    "cells, grade into another folder, or remove the assignment's submissions "
+                    "from the gradebook first."
                 ) from problem
         gradebook.db.expire_all()
 

@@ -264,6 +264,8 @@ def outdated(number: int, changed: Sequence[str], *, kept: bool) -> str:
     >>> print(outdated(21, ["code"], kept=True))
     Changed since submissions were graded: the code of the course. 21 finished submissions keep
     their grades, unless something new was handed in.
+    >>> print(outdated(4, ["code"], kept=False).splitlines()[-1])  # no option is broken in two
+    --keep-grades.
     """
     what = f"Changed since submissions were graded: {listed([_CHANGES[name] for name in changed])}."
     these = f"{counted(number, 'finished submission')}"

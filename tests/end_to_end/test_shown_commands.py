@@ -353,6 +353,9 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
     ".venv/bin/python -m grader copy-gradebook postgresql+psycopg://USER@HOST/gradebook": Tested(
         "tests/grader/gradebook/test_postgresql.py::test_a_gradebook_is_copied_and_grading_goes_on"
     ),
+    "nbgrader generate_assignment ps1": Tested(
+        "tests/end_to_end/test_other_courses.py::test_scores_are_those_of_nbgrader_itself"
+    ),
     ".venv/bin/python -m grader course ../c101 ps1 --placement": Run(
         first=write_quickstart, says="inside the sandbox(?s:.*)sum_of_squares_uses_squares"
     ),
