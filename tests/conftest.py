@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
@@ -16,7 +17,6 @@ import pytest
 from filelock import FileLock
 
 from tests import side_by_side
-from tests.grader.gradebook.server import postgresql_server
 from tools.chromium import FLAGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +66,17 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
         return None
     return side_by_side.processes()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected: what is made then lasts until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # Outermost, because it must add marks before pytest-xdist reads them, and sort after pytest has
@@ -162,5 +173,8 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """The address of an empty database of PostgreSQL, on a server for these tests alone."""
+    # Not at the top: this imports nbgrader, for a second, before pytest starts its processes.
+    from tests.grader.gradebook.server import postgresql_server
+
     with postgresql_server() as address:
         yield address

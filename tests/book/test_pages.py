@@ -13,6 +13,7 @@ from bs4 import BeautifulSoup
 from attn_lib.course.mistakes import catalogue
 from book._ext.html_scan import tags
 from tests.book.contents import listed_pages
+from tests.in_one_test import in_one_test
 from tools import page_sizes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -307,7 +308,7 @@ def test_links_within_the_book_are_not_dead(built_book, anchors):
     assert dead == []
 
 
-@pytest.mark.parametrize("mistake", catalogue(), ids=lambda mistake: mistake.id)
+@in_one_test("mistake", catalogue(), ids=lambda mistake: mistake.id)
 def test_the_section_that_explains_a_mistake_exists(anchors, mistake):
     page, _, anchor = mistake.section.partition("#")
     assert anchor in anchors[f"book/{page}.html"]

@@ -233,6 +233,13 @@ CONTRIBUTING: dict[str, Entry] = {
     ".venv/bin/python benchmarks/live_figures.py": Untested(
         "It measures times; its figures are used by tests/book/live."
     ),
+    'make test PYTEST="tests/book/carried tests/book/test_pages.py"': PART,
+    ".venv/bin/python -m tests.book.carried.compare_styles": Untested(
+        "It takes pictures for minutes; tests/book/carried asks the same by names."
+    ),
+    ".venv/bin/python benchmarks/page_weight.py": Untested(
+        "It measures times, with Lighthouse from the network."
+    ),
     "make test PYTEST=tests/book/claims": PART,
     'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
     ' tests/book/test_claims.py"': PART,

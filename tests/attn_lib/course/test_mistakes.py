@@ -24,6 +24,7 @@ from attn_lib.course.museum import wing
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
 from attn_lib.masks import causal_mask, combine_masks, padding_mask
+from tests.in_one_test import in_one_test
 
 Q, K, V = EXAMPLES["attention"][1]
 
@@ -98,7 +99,7 @@ def shows(wrong, target) -> bool:
     return any(given is not None and differs(given, right) for given, right in pairs)
 
 
-@pytest.mark.parametrize("mistake", catalogue(), ids=lambda m: m.id)
+@in_one_test("mistake", catalogue(), ids=lambda mistake: mistake.id)
 class TestEntry:
     def test_it_differs_from_the_right_answer(self, mistake):
         assert shows(mistake.wrong, mistake.target)

@@ -11,9 +11,10 @@ from bs4 import BeautifulSoup
 
 from attn_lib import softmax
 from attn_lib.course.mistakes import Mistake, catalogue
-from attn_lib.course.museum import Room, exhibit
+from attn_lib.course.museum import Exhibit, Room, exhibit
 from attn_lib.course.targets import TARGETS
 from attn_lib.course.targets.examples import EXAMPLES
+from tests.in_one_test import in_one_test
 
 TARGETS_SHOWN = sorted({mistake.target for mistake in catalogue()})
 
@@ -30,10 +31,8 @@ def page_of(target) -> str:
     return room(target)._repr_markdown_()
 
 
-@pytest.fixture(params=catalogue(), ids=lambda mistake: mistake.id)
-def shown(request):
-    """The exhibit of each mistake in turn, from its room."""
-    mistake = request.param
+def in_its_room(mistake: Mistake) -> Exhibit:
+    """Return the exhibit of a mistake from its room."""
     return next(e for e in room(mistake.target).exhibits if e.mistake.id == mistake.id)
 
 
@@ -61,8 +60,10 @@ def test_every_mistake_is_exhibited_once():
     assert sorted(exhibited) == sorted(m.id for m in catalogue())
 
 
+@in_one_test("mistake", catalogue(), ids=lambda mistake: mistake.id)
 class TestExhibit:
-    def test_code_and_answers_shown_belong_to_the_mistake(self, shown):
+    def test_code_and_answers_shown_belong_to_the_mistake(self, mistake):
+        shown = in_its_room(mistake)
         names = dict(shown.mistake.wrong.__globals__)
         exec(shown.code(), names)
         name = re.match(r"def ([a-z]\w+)\(", shown.code())[1]
@@ -75,7 +76,8 @@ class TestExhibit:
         else:
             assert shown.kind == "values"
 
-    def test_the_difference_can_be_seen(self, shown):
+    def test_the_difference_can_be_seen(self, mistake):
+        shown = in_its_room(mistake)
         if shown.right.ndim == 0:
             (table,) = tables(shown)
             right, wrong = (texts(row)[shown.example] for row in table.find_all("tr")[1:])
@@ -91,7 +93,8 @@ class TestExhibit:
                 shown.kind == "finite" and framed > int(counted[1])
             )
 
-    def test_it_states_the_error_the_check_and_the_section(self, shown):
+    def test_it_states_the_error_the_check_and_the_section(self, mistake):
+        shown = in_its_room(mistake)
         text = section(shown)
         page, _, anchor = shown.mistake.section.partition("#")
         assert shown.mistake.sentence in text

@@ -18,6 +18,7 @@ from grader.judging.course_tests import execute, grading
 from grader.judging.handing_out import LEARNER_ID
 from grader.sandbox.inside.limits import Limits
 from grader.sandbox.inside.wire import Opaque
+from tests.exercises.proof.drawn_once import numbers_drawn_once
 
 CURVE = Curve("", np.zeros((2, 0)), np.array(1j))
 #: Curves that no axes of matplotlib's would hold, under every label that a test asks for.
@@ -78,6 +79,12 @@ class Gives(StandIn):
     def call(self, args, *, own_work=True) -> Observation:
         self.results.append(self.results.pop(0))
         return Observation(self.results[-1])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _numbers_drawn_once():
+    with numbers_drawn_once():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -20,6 +20,7 @@ from attn_lib.course.personal.complexity import (
 )
 from attn_lib.course.targets import merge_outputs, merge_sums
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown, hidden_mistakes
+from tests.in_one_test import in_one_test
 
 
 @pytest.mark.parametrize("draw", [layer, two_blocks, running_scores])
@@ -56,7 +57,7 @@ def test_every_miscount_shows(target, allowed):
     check_shown(target, arguments, SHOWN_BY_A_LAYER[target], margin=2 * allowed)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestLayer:
     def test_its_sizes_fit_together(self, learner):
         heads, d_model, n, dtype = layer(learner)
@@ -84,7 +85,7 @@ def test_every_detectable_mistake_in_merging_shows():
     )
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestTwoBlocks:
     def test_each_block_order_shows_what_the_other_cannot(self, learner):
         blocks = two_blocks(learner)
@@ -122,7 +123,7 @@ def test_each_mistake_shows_for_some_learner():
     }
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 def test_some_blocks_of_running_scores_raise_the_maximum(learner):
     scores = running_scores(learner)
     factors = np.exp(-np.diff(np.maximum.accumulate(scores.max(axis=1))))
@@ -132,7 +133,7 @@ def test_some_blocks_of_running_scores_raise_the_maximum(learner):
     assert np.array_equal(scores, scores.round(1))
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 def test_factors_between_other_maxima_differ(learner):
     of_block = running_scores(learner).max(axis=1)
     running = np.maximum.accumulate(of_block)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -32,10 +34,11 @@ from attn_lib.model import (
     without_head,
 )
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.in_one_test import in_one_test
 
 DRAWS = [shuffled_note, rotary_pairs, disguise]
-#: Each learner's texts, drawn once.
-TEXTS = {learner: disguise(learner) for learner in LEARNERS}
+#: Returns a learner's texts, drawn once.
+texts_of = functools.cache(disguise)
 
 
 @pytest.mark.parametrize("draw", DRAWS, ids=lambda draw: draw.__name__)
@@ -58,7 +61,7 @@ class TestMistakesShow:
 
     def test_in_the_lead(self):
         def arguments(learner):
-            texts = TEXTS[learner]
+            texts = texts_of(learner)
             return parts_of_logits(texts), PARTS_BEFORE_HEADS + fills(texts)[1]
 
         named = SHOWN_BY_LEADS["lead_without_head"]
@@ -70,7 +73,7 @@ def fills(texts):
     return [int(scores.argmax()) for scores in role_scores(texts).values()]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestNumbers:
     def test_a_note_can_be_typed_and_read_in_one_way(self, learner):
         note = shuffled_note(learner)
@@ -95,7 +98,7 @@ class TestNumbers:
         assert min(min(pair) for pair in pairs.values()) >= 0
 
     def test_three_heads_can_be_told_by_their_texts(self, learner):
-        texts = TEXTS[learner]
+        texts = texts_of(learner)
         words = texts.orders.split()
         assert len(set(words[:6])) == 6
         assert words[-1] in words[:3]
@@ -109,7 +112,7 @@ class TestNumbers:
             np.testing.assert_allclose(maps(texts, text).sum(axis=-1), 1, atol=1e-5)
 
     def test_the_right_words_find_a_head_and_those_beside_them_another(self, learner):
-        texts = TEXTS[learner]
+        texts = texts_of(learner)
         orders, sentence = maps(texts, texts.orders), maps(texts, texts.sentence)
         words, (previous, induction, subject) = texts.orders.split(), fills(texts)
         asked = words.index(words[-1])
@@ -122,7 +125,7 @@ class TestNumbers:
         assert orders[:, [3, 5], [1, 3]].mean(axis=1).argmax() != previous
 
     def test_the_lead_needs_the_right_head(self, learner):
-        texts = TEXTS[learner]
+        texts = texts_of(learner)
         parts, own = parts_of_logits(texts), PARTS_BEFORE_HEADS + fills(texts)[1]
         np.testing.assert_array_equal(parts, parts.round(2))
         of_parts = [float(TARGETS["lead_without_head"](parts, row)) for row in range(len(parts))]
@@ -138,7 +141,7 @@ def test_letters_go_with_the_roles_that_many_sentences_show():
     sentences = draw_sentences(100, np.random.default_rng(0), held_out=True)
     found = find_heads(trained_model(), sentences)
     for learner in LEARNERS[:10]:
-        texts = TEXTS[learner]
+        texts = texts_of(learner)
         named = {
             role: texts.heads[i] for role, i in zip(role_scores(texts), fills(texts), strict=True)
         }
@@ -162,8 +165,8 @@ def test_every_letter_is_right_for_some_learner():
         for letter, (q, k) in rotary_pairs(learner).pairs.items()
         if q - k == rotary_pairs(learner).query - rotary_pairs(learner).key
     ]
-    letters = [LETTERS[i] for learner in LEARNERS for i in fills(TEXTS[learner])]
-    left_out = [texts.left_out for texts in TEXTS.values()]
+    letters = [LETTERS[i] for learner in LEARNERS for i in fills(texts_of(learner))]
+    left_out = [texts_of(learner).left_out for learner in LEARNERS]
     assert all(same.count(letter) > 10 for letter in LETTERS)
     assert all(letters.count(letter) > 40 for letter in LETTERS)
     assert all(left_out.count(letter) > 10 for letter in LETTERS)

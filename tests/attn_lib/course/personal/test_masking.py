@@ -16,6 +16,7 @@ from attn_lib.course.personal.masking import (
 from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.in_one_test import in_one_test
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def test_numbers_depend_on_the_id(draw, different):
     assert len({repr(draw(learner)) for learner in LEARNERS}) >= different
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestEmptyRow:
     def test_the_remaining_scores_depend_on_how_they_are_hidden(self, learner):
         scores = empty_row(learner)
@@ -49,7 +50,7 @@ def test_every_mistake_in_reading_a_mask_shows():
     check_shown("visible_keys", lambda learner: (mask_to_read(learner),), named)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestMaskToRead:
     def test_it_fits_its_kind_and_no_other(self, learner):
         mask, kind, number = reading(learner)
@@ -70,7 +71,7 @@ class TestMaskToRead:
         assert number not in (n_q, n_k, n_k - number)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestUnknownAttention:
     def test_the_mask_can_be_inferred_from_outputs(self, learner):
         """The test uses the numbers of the notebook."""

@@ -18,6 +18,7 @@ from attn_lib.course.personal.putting_it_together import (
 )
 from attn_lib.course.targets import TARGETS
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.in_one_test import in_one_test
 
 DRAWS = [layer_sizes, gradients_by_hand, suspects]
 
@@ -36,7 +37,7 @@ class TestMistakesShow:
 
         check_shown("weights_shape", shapes)
 
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_sizes_of_a_layer(self, learner):
         _, n_k, d_model, H, d_k, d_v, d_out = layer_sizes(learner)
         divisors = {d_k, d_model, H * d_k, d_model / H, d_v, n_k, H}
@@ -65,7 +66,7 @@ class TestMistakesShow:
         check_shown("central_difference", arguments, named)
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestNumbers:
     def test_by_hand_they_have_few_digits(self, learner):
         weights, v, grad_output = gradients_by_hand(learner)

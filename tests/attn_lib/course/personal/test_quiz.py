@@ -25,6 +25,7 @@ from attn_lib.masks import causal_mask
 from attn_lib.softmax import softmax
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 from tests.attn_lib.course.personal.left_out import BY_WIDE_SCORES, IN_A_CAUSAL_ROW
+from tests.in_one_test import in_one_test
 
 DRAWS = [wide_scores, spread, batch_sizes, found_matrix, cost, causal_scores, claims]
 
@@ -100,7 +101,7 @@ class TestMistakesShow:
         )
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@in_one_test("learner", LEARNERS)
 class TestNoGuessIsRight:
     def test_softmax_is_too_sharp_without_the_scale(self, learner):
         d_k, _, scores = wide_scores(learner)

@@ -16,6 +16,7 @@ from attn_lib.course.personal.softmax_saturation import (
 from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 from tests.attn_lib.course.personal.left_out import IN_SMALL_ROWS
+from tests.in_one_test import in_one_test
 
 
 @pytest.mark.parametrize("draw", [two_scores, weights_and_jacobians, random_scores])
@@ -69,7 +70,7 @@ class TestWeightsAndJacobians:
             margin=0.003,
         )
 
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_the_rows_are_what_the_task_says(self, learner):
         own = weights_and_jacobians(learner)
         np.testing.assert_allclose(own.weights.sum(axis=1), 1)
@@ -80,7 +81,7 @@ class TestWeightsAndJacobians:
         assert (norms < 0.01).sum() == 1
         assert norms.max() > norms[equal][0] + 0.03  # the row with the largest norm is another one
 
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_each_picture_belongs_to_one_row(self, learner):
         own = weights_and_jacobians(learner)
         assert sorted(own.row_of_jacobian) == [0, 1, 2, 3]
@@ -89,7 +90,7 @@ class TestWeightsAndJacobians:
         apart = np.abs(right[:, None] - right).max(axis=(-1, -2)) + np.eye(4)
         assert apart.min() > 0.06  # visible in a picture
 
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_each_row_has_a_different_picture(self, learner):
         order = weights_and_jacobians(learner).row_of_jacobian
         assert np.argsort(order).tolist() != order
@@ -114,7 +115,7 @@ class TestRandomScores:
                 margin=0.03,
             )
 
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_some_rows_without_the_scale_are_one_hot(self, learner):
         d_k, scores = random_scores(learner)
         largest = softmax(scores).max(axis=-1)

@@ -17,6 +17,7 @@ from attn_lib.course.personal.variance_growth import (
 )
 from attn_lib.estimates import score_matrix_noise, variance_noise
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
+from tests.in_one_test import in_one_test
 
 
 @pytest.mark.parametrize("draw", [entries, head_sizes, measurement])
@@ -54,7 +55,7 @@ class TestEntries:
 
 
 class TestHeadSizes:
-    @pytest.mark.parametrize("learner", LEARNERS)
+    @in_one_test("learner", LEARNERS)
     def test_they_fit_together_and_differ(self, learner):
         d_model, n_heads, n_k = head_sizes(learner)
         d_k, rest = divmod(d_model, n_heads)
