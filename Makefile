@@ -59,7 +59,8 @@ epub: book ## Make one EPUB of the whole course, in _editions/epub/.
 # Without Chromium the archive has no PDF, and above all no old one.
 .PHONY: release
 release: epub ## Make the learners' archive in dist/: book, PDF, EPUB, exercises, library.
-	@if tools/system_packages pdf && command -v chromium >/dev/null; \
+	@tools/system_packages pdf
+	@if command -v chromium >/dev/null; \
 		then $(MAKE) --no-print-directory pdf; else rm -rf _editions/pdf; fi
 	@$(python) -m grader bundle
 

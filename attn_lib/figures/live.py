@@ -47,7 +47,7 @@ class LiveFigure(Explorer):
         start = json.dumps(given, ensure_ascii=False, default=_plain).replace("<", "\\u003c")
         return (
             f'<figure class="attn-live" id="live-figure-{next(_ids)}" data-live="{self.name}">'
-            f'<div class="attn-live-still">{still.img("attn-live-frame")}'
+            f'<div class="attn-live-still">{still.img("attn-live-frame", has_caption=True)}'
             f"<figcaption>{html.escape(still.text)}</figcaption></div>"
             f'<script type="application/json" class="attn-live-start">{start}</script>'
             "</figure>"

@@ -239,7 +239,7 @@ class Explorer:
         return (
             f'<figure class="attn-explore" id="{figure_id}">'
             f'<div class="attn-explore-controls" hidden>{controls}</div>'
-            f"{start.img('attn-explore-frame')}"
+            f"{start.img('attn-explore-frame', has_caption=True)}"
             f'<figcaption class="attn-explore-text" aria-live="polite">'
             f"{html.escape(start.text)}</figcaption>"
             f"<noscript><p>Without JavaScript this figure stays at {html.escape(start_state)}.</p>"
@@ -341,7 +341,7 @@ def _control(control_id: str, slider: Slider) -> str:
         f'<input type="range" id="{control_id}" min="0" max="{len(texts) - 1}" step="1" '
         f'value="{start}" aria-valuetext="{html.escape(texts[start])}" '
         f"data-values='{html.escape(json.dumps(texts, ensure_ascii=False))}'>"
-        f'<output for="{control_id}">{html.escape(texts[start])}</output></div>'
+        f'<output for="{control_id}" aria-live="off">{html.escape(texts[start])}</output></div>'
     )
 
 
@@ -359,11 +359,20 @@ class Frame:
         """The image as an address that contains it."""
         return f"data:image/webp;base64,{base64.b64encode(self.image).decode()}"
 
-    def img(self, css_class: str) -> str:
-        """Return the HTML element, with the text as its alternative."""
+    def img(self, css_class: str, *, has_caption: bool = False) -> str:
+        """Return the HTML element, with the text as its alternative.
+
+        Parameters
+        ----------
+        css_class : str
+            The element's class.
+        has_caption : bool
+            Whether the text stands below the picture too. Then screen readers read it there alone.
+        """
+        hidden = ' aria-hidden="true"' if has_caption else ""
         return (
             f'<img class="{css_class}" alt="{html.escape(self.text)}" src="{self.uri}" '
-            f'width="{self.width}" height="{self.height}">'
+            f'width="{self.width}" height="{self.height}"{hidden}>'
         )
 
 

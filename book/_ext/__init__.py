@@ -15,6 +15,7 @@ EXTENSIONS = (
     "downloads",
     "execute_ahead",
     "finding",
+    "fold_names",
     "formulas",
     "heading_labels",
     "library_cache",

@@ -153,7 +153,11 @@ def _merge(
 
 def _fill_in(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     pages = {page.rpartition("/")[2]: _minutes(app.env)[page] for page in _minutes(app.env)}
+    dropped = {page.rpartition("/")[2] for page in app.config.dropped_pages}
     for node in list(doctree.findall(reading_time)):
+        if node["page"] in dropped:
+            node.replace_self(nodes.Text("left out here"))
+            continue
         if node["page"] != "all" and node["page"] not in pages:
             logger.warning(
                 "reading-time: expected 'all' or a page of reading_time_pages, got %r",

@@ -52,7 +52,8 @@
       const { clientX: x, clientY: y, target } = event;
       // Enter on a link or button has no place, so only a click on the dialog itself is looked at.
       const isOutside = x < left || x > right || y < top || y > bottom;
-      const isOnPage = target.closest("a")?.hash && target.closest("a").pathname === location.pathname;
+      const link = target.closest("a");
+      const isOnPage = link?.hash && link.pathname === location.pathname;
       if ((target === dialog && isOutside) || isOnPage) dialog.close();
     });
   }
@@ -146,8 +147,11 @@
     startModes();
     startMenu("primary", (sidebar) => sidebar.classList.toggle("pst-sidebar-hidden"));
     startMenu("secondary");
-    placeSidebar();
-    showPlace();
     addCopyButtons();
+    // What reads places waits until all scripts have made their changes: so a page is laid out once.
+    requestAnimationFrame(() => {
+      placeSidebar();
+      showPlace();
+    });
   });
 })();

@@ -110,6 +110,8 @@ const progress = (() => {
     }
     document.querySelectorAll(".forget").forEach(addForgetButton);
     show();
+    // Another tab may change what is remembered.
+    addEventListener("storage", show);
     // A page that comes back from the browser's cache shows what has happened since.
     addEventListener("pageshow", (event) => {
       if (event.persisted) show();

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from grader import course
+from grader.command_line.output import Progress, print_json, say
 from grader.errors import GraderError
 from grader.files import is_by_machine
-from grader.printable import printable, printable_lines
+from grader.printable import printable
 from grader.sandbox.inside.limits import NONE
 
 if TYPE_CHECKING:
@@ -34,10 +33,6 @@ TOTALS_FACTS = ("dropped", "excused", "missing", "failed", "to_read")
 
 #: The names in JSON of what `doctor` says of each part.
 DOCTOR_FACTS = ("name", "ok", "sentence")
-
-
-class NobodyReads(Exception):
-    """Raised if the program that reads the output, such as ``head``, has ended."""
 
 
 class NothingSubmitted(GraderError):
@@ -203,7 +198,7 @@ def _grade_run(
         sentence = summary.outdated(outdated.number, outdated.changed, kept=run.keep_grades)
         say(f"{sentence}\n", error=data is not None)
 
-    with _Progress() as progress:
+    with Progress() as progress:
         if everything:
             graded = grading.grade(run, workers, progress, before)
         else:
@@ -254,7 +249,7 @@ def write_feedback(options: argparse.Namespace) -> int:
     from grader.reporting import feedback, summary
 
     found = _results(options)
-    with _Progress() as progress:
+    with Progress() as progress:
         problems = feedback.write_feedback(
             options.assignment, options.into.resolve(), found, progress=progress
         )
@@ -564,7 +559,7 @@ def grade_sample_class(options: argparse.Namespace) -> int:
     if options.isolation:
         _warn_of(options.isolation)
     try:
-        with _Progress() as progress:
+        with Progress() as progress:
             graded = sample_class.grade_sample_class(
                 into=options.into, isolation=options.isolation, progress=progress
             )
@@ -757,52 +752,3 @@ def _tell(options: argparse.Namespace, text: str, facts: dict[str, Any]) -> None
         say(text)
     else:
         options.data.append({"assignment": options.assignment, **facts})
-
-
-def print_json(status: int, **found: object) -> None:
-    """Print one JSON document with the exit status and what was found."""
-    _print(json.dumps({"exit_status": status, **found}, indent=1))
-
-
-class _Progress:
-    """A line that shows the progress, if the standard error stream is a terminal."""
-
-    def __enter__(self) -> Callable[[object], None]:
-        return self.show if sys.stderr.isatty() else lambda line: None
-
-    def __exit__(self, *_: object) -> None:
-        if sys.stderr.isatty():
-            self.show("")
-
-    def show(self, line: object) -> None:
-        print(f"\r\033[K{printable(str(line))}", end="", file=sys.stderr, flush=True)
-
-
-def say(text: object, *, error: bool = False) -> None:
-    """Print lines on the standard output or error stream, so that they cannot control a terminal.
-
-    Names that someone else chose are escaped where the text is made, so that they cannot end a line
-    either.
-    """
-    _print(printable_lines(str(text)), error=error)
-
-
-def _print(text: str, *, error: bool = False) -> None:
-    try:
-        print(text, file=sys.stderr if error else sys.stdout)
-    except BrokenPipeError:
-        raise NobodyReads from None
-
-
-def flush() -> None:
-    """Write what is still to be written.
-
-    Raises
-    ------
-    NobodyReads
-        If nobody reads it any more.
-    """
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise NobodyReads from None

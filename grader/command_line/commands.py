@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader import course
-from grader.command_line import actions, problems
+from grader.command_line import actions, output, problems
 from grader.command_line.parsing import Parser, Version, meant
 from grader.command_line.several import each
 from grader.errors import GraderError
@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _carried_out(parsed(arguments))
         finally:
-            actions.flush()
-    except actions.NobodyReads:
+            output.flush()
+    except output.NobodyReads:
         # What is still to be written when Python ends would fail again.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -59,18 +59,18 @@ def _carried_out(options: argparse.Namespace) -> int:
         status: int = options.action(options)
         return status
     except KeyboardInterrupt:
-        actions.say("stopped; the same command continues from here.", error=True)
+        output.say("stopped; the same command continues from here.", error=True)
         return actions.STOPPED
-    except actions.NobodyReads:
+    except output.NobodyReads:
         raise
     except GraderError as problem:
-        actions.say(problem, error=True)
+        output.say(problem, error=True)
         return actions.NOT_DONE
     except Exception as error:
         sentence = problems.sentence_on(error, actions.known_address(options))
         if not sentence:
             raise
-        actions.say(sentence, error=True)
+        output.say(sentence, error=True)
         return actions.NOT_DONE
 
 

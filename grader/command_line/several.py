@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader import course
-from grader.command_line import actions
+from grader.command_line import actions, output
 
 Action = Callable[[argparse.Namespace], int]
 
@@ -38,15 +38,15 @@ def each(
         statuses: list[int] = []
         for name in names:
             if len(names) > 1 and not options.json:
-                actions.say(f"{chr(10) * bool(statuses)}{name}\n{'=' * len(name)}")
+                output.say(f"{chr(10) * bool(statuses)}{name}\n{'=' * len(name)}")
             try:
                 statuses.append(action(argparse.Namespace(**vars(options) | {"assignment": name})))
             except (actions.NothingSubmitted, actions.NothingGraded) as problem:
-                actions.say(problem, error=True)
+                output.say(problem, error=True)
                 statuses.append(actions.NOT_DONE)
         more = at_end(options) if at_end and min(statuses) != actions.NOT_DONE else {}
         if options.json and options.data:
-            actions.print_json(max(statuses), assignments=options.data, **more)
+            output.print_json(max(statuses), assignments=options.data, **more)
         return max(statuses)
 
     return for_each

@@ -262,7 +262,7 @@ class GradebookCollector(FileNameCollectorPlugin):
         return None
 
     def _named(self, name: str) -> set[str]:
-        """Return the learners of a name. Moodle up to 4.0 puts that of the group in front of it."""
+        """Return the learners of a name. An older Moodle puts that of the group in front of it."""
         names = [name, *(name[place + 1 :] for place, letter in enumerate(name) if letter == "-")]
         known = (self._by_name.get(_plain(one), set()) for one in names if _plain(one))
         return next(filter(None, known), set())

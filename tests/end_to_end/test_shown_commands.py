@@ -121,6 +121,10 @@ WHEEL = Tested("tests/attn_lib/test_packaging.py::test_installing_attn_lib_adds_
 AUTOGRADE = Tested(
     "tests/end_to_end/test_sample_class.py::TestStockNbgrader::test_from_release_to_feedback"
 )
+PDF = Tested(
+    "tests/tools/test_editions.py::TestPdf::test_every_picture_and_formula_is_there_with_its_text"
+)
+EPUB = Tested("tests/tools/test_editions.py::TestEpub::test_its_package_lists_exactly_its_files")
 LAB = Run(goes_on=True)
 HELP = Run(says=r"^make course ")
 
@@ -130,6 +134,8 @@ README: dict[str, Entry] = {
     "make": HELP,
     "make course PYTHON=python3.12": COURSE,
     "make lab": LAB,
+    "make pdf": PDF,
+    "make epub": EPUB,
     "make release": ARCHIVE,
     ".venv/bin/python -m grader doctor": Run(says="ok +network"),
     ".venv/bin/python -m grader grade dot-products": Run(
@@ -155,6 +161,8 @@ README: dict[str, Entry] = {
 }
 
 CONTRIBUTING: dict[str, Entry] = {
+    "make pdf": PDF,
+    "make epub": EPUB,
     "make environment": Run(),
     "make test": TEST,
     "make test PYTEST=tests/attn_lib": PART,
@@ -224,6 +232,13 @@ CONTRIBUTING: dict[str, Entry] = {
     'make test PYTEST="tests/book/live tests/book/test_pages.py --built-book _build/html"': PART,
     ".venv/bin/python benchmarks/live_figures.py": Untested(
         "It measures times; its figures are used by tests/book/live."
+    ),
+    'make test PYTEST="tests/book/carried tests/book/test_pages.py"': PART,
+    ".venv/bin/python -m tests.book.carried.compare_styles": Untested(
+        "It takes pictures for minutes; tests/book/carried asks the same by names."
+    ),
+    ".venv/bin/python benchmarks/page_weight.py": Untested(
+        "It measures times, with Lighthouse from the network."
     ),
     "make test PYTEST=tests/book/claims": PART,
     'make test PYTEST="tests/exercises/proof/test_wrong.py tests/book/claims'
@@ -351,6 +366,8 @@ INSTRUCTOR_GUIDE: dict[str, Entry] = {
 LEARNER = "tests/end_to_end/test_learner_path.py::"
 ARCHIVE_INSTALLED = Tested(f"{LEARNER}test_the_library_is_installed_from_the_archive")
 HOW_TO_USE: dict[str, Entry] = {
+    "make pdf": PDF,
+    "make epub": EPUB,
     "python3 -m venv .venv": ARCHIVE_INSTALLED,
     ". .venv/bin/activate": ARCHIVE_INSTALLED,
     "python -m pip install -r requirements.txt": ARCHIVE_INSTALLED,

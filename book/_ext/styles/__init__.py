@@ -141,7 +141,9 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
             f"{reduced(others, names, read_elsewhere, ICONS)}\n{ours}\n", encoding="utf-8"
         )
         record.write_text(
-            json.dumps({"made_from": made_from, "answers": names.answers, "all": others + ours}),
+            json.dumps(
+                {"made_from": made_from, "answers": names.answers, "others": others, "ours": ours}
+            ),
             encoding="utf-8",
         )
     _write_fonts(static, set().union(*map(fonts.characters, pages)))

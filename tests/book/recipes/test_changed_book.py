@@ -14,7 +14,7 @@ PAGES = {
 
 Mehr in [der Maskierung](sums.md#before-the-softmax), in [Kosten](costs.md#count),
 [](costs.md), <project:costs.md#count>, [noch mehr][more] und im
-[Museum](museum-costs.md).
+[Museum](museum-costs.md). Kosten: {reading-time}`costs`.
 
 [more]: costs.md#count
 
@@ -103,7 +103,7 @@ def test_links_to_a_dropped_chapter_are_text(pages):
         addresses = [link["href"] for link in body(pages, name).find_all("a", href=True)]
         assert not [address for address in addresses if "costs" in address]
     text = " ".join(body(pages, "index").get_text().split())
-    assert "in Kosten, costs, costs, noch mehr und im Museum." in text
+    assert "in Kosten, costs, costs, noch mehr und im Museum. Kosten: left out here." in text
     assert "Wie in Kosten." in " ".join(body(pages, "sums").get_text().split())
 
 

@@ -16,6 +16,7 @@ from nbgrader.apps import ZipCollectApp
 
 from grader.command_line import actions, commands
 from grader.command_line.grading import Graded
+from grader.command_line.output import Progress
 from grader.course import configuration
 from grader.gradebook.reading import Entry, Learner
 from grader.judging.findings import JudgedFinding, JudgedPart
@@ -178,7 +179,7 @@ def test_names_cannot_control_the_terminal(capsys, monkeypatch):
     assert [line.partition(" ")[0][:4] for line in lines[1:5]] == ["ada", "\\x1b", "=di", "\\x1b"]
     assert not any(line.startswith("ada\\udce9") for line in lines)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-    with actions._Progress() as progress:
+    with Progress() as progress:
         progress(f"graded 1 of 2: {EVIL}")
     shown = capsys.readouterr().err
     assert is_plain(shown.replace("\r\x1b[K", ""))

@@ -82,7 +82,7 @@ def collect(url, tmp_path):
         ("José María Núñez_9_assignsubmission_file_/work/{}.ipynb", "jose", "{}.ipynb"),
         ("all/Søren Ødegård_12345_assignsubmission_file/{}.ipynb", "soren", "{}.ipynb"),
         ("all/Ruth Jr. van t Hoff_9_assignsubmission_file/{}.ipynb", "ruth", "{}.ipynb"),
-        # Up to Moodle 4.0 each member of a group has a folder, with the group's name in front.
+        # In an older Moodle each member of a group has a folder, with the group's name in front.
         ("Group A-Søren Ødegård_12_assignsubmission_file_/{}.ipynb", "soren", "{}.ipynb"),
         ("Team Anne-Marie-José María Núñez_9_assignsubmission_file/{}.ipynb", "jose", "{}.ipynb"),
         ("all/odegardsoren_101_456_{}.ipynb", "soren", "{}.ipynb"),

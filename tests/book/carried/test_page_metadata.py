@@ -23,7 +23,7 @@ SITE = "https://owner.example/course/"
 
 
 def head(html: str) -> dict[str, str]:
-    page = BeautifulSoup(html, "html.parser")
+    page = BeautifulSoup(html.partition("</head>")[0], "html.parser")
     found = {tag.get("name") or tag.get("property"): tag.get("content") for tag in page("meta")}
     assert len([tag for tag in page("meta") if tag.get("name") == "viewport"]) == 1
     links = {rel: link["href"] for link in page("link") for rel in link["rel"]}

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -16,15 +17,16 @@ from docutils.frontend import get_default_settings
 from docutils.utils import new_document
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
-from sphinx.errors import ConfigError
+from sphinx.errors import ConfigError, ExtensionError
 
 from book._ext.assignments import describe, overview
+from book._ext.downloads import _refuse_latex
 from book._ext.downloads.addresses import binder_address, colab_address
 from book._ext.downloads.chapters import to_notebook, without_glue
 from book._ext.downloads.markdown import Markdown, NotShown
 from tests.book.test_assignments import ASSIGNMENTS, CHAPTERS, TABLE
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 NOTEBOOKS = ["orientation", *CHAPTERS]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 #: What Jupyter would show as it is written: directives, roles, and glue, which needs MyST-NB.
@@ -211,6 +213,12 @@ class TestExercises:
             and "_downloads" in link["href"]
             for link in line
         )
+
+
+def test_the_latex_builder_is_refused_in_words():
+    with pytest.raises(ExtensionError, match=r"every figure and quiz\. Use `make pdf`"):
+        _refuse_latex(SimpleNamespace(builder=SimpleNamespace(format="latex")))
+    _refuse_latex(SimpleNamespace(builder=SimpleNamespace(format="html")))
 
 
 @pytest.mark.parametrize("module", ["addresses", "chapters", "markdown"])

@@ -1,0 +1,69 @@
+"""What axe does not look for: names that are seen, focus that is seen, nothing spoken twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.book.contents import listed_pages
+
+PAGES = listed_pages(Path(__file__).resolve().parents[2])
+
+#: Cells of a mask show a number, and say which query and key they stand for.
+NUMBERS = ".mask-cell"
+
+#: What the keyboard can reach and does not show that it has.
+UNSEEN_FOCUS = """() => {
+  const shows = (element) => {
+    const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element);
+    return (outlineStyle !== "none" && parseFloat(outlineWidth) >= 2) || boxShadow !== "none";
+  };
+  const reached = "a[href], button, summary, input, select, textarea, [tabindex='0']";
+  return [...document.querySelectorAll(reached)].filter((element) => {
+    element.focus({ focusVisible: true, preventScroll: true });
+    if (document.activeElement !== element) return false;
+    return ![element, ...element.querySelectorAll("*")].some(shows);
+  }).map((element) => element.outerHTML.slice(0, 100));
+}"""
+#: Names that do not contain the words that are seen.
+OTHER_NAMES = f"""() => [...document.querySelectorAll(
+    "a[aria-label], button[aria-label], summary[aria-label]")]
+  .filter((element) => !element.matches("{NUMBERS}") && element.innerText.trim())
+  .filter((element) => !element.ariaLabel.toLowerCase()
+    .includes(element.innerText.trim().toLowerCase()))
+  .map((element) => element.outerHTML.slice(0, 100))"""
+#: Figures whose picture and caption say the same, and those that announce a change twice.
+SAID_TWICE = """() => [...document.querySelectorAll("figure")].filter((figure) => {
+  const image = figure.querySelector("img:not([aria-hidden])");
+  const caption = figure.querySelector("figcaption");
+  const announcing = figure.querySelectorAll(
+    "[aria-live]:not([aria-live=off]), [role=status], output:not([aria-live=off])");
+  return announcing.length > 1
+    || (image && caption && image.alt.trim() === caption.textContent.trim());
+}).map((figure) => figure.outerHTML.slice(0, 100))"""
+SMALLEST_DIGITS = """() => Math.min(...[...document.querySelectorAll(
+    "figure.museum td, figure.museum th")]
+  .map((cell) => parseFloat(getComputedStyle(cell).fontSize)))"""
+#: How the grounds of pieces of code that are wider than their place move with the code.
+UNSHADED = """() => [...document.querySelectorAll(".highlight pre")]
+  .filter((code) => code.scrollWidth > code.clientWidth)
+  .map((code) => getComputedStyle(code).backgroundAttachment)"""
+
+
+@pytest.mark.parametrize("name", [*PAGES, "search", "404"])
+def test_a_page(tabs, built_book, name):
+    watched = tabs.open()
+    watched.open((built_book / f"{name}.html").as_uri())
+    page = watched.page
+    assert page.locator("meta[name=viewport]").count() == 1
+    assert page.evaluate(UNSEEN_FOCUS) == []
+    assert page.evaluate(OTHER_NAMES) == []
+    assert page.evaluate(SAID_TWICE) == []
+    watched.set_width(320)
+    assert watched.overflow() <= 0
+    if page.locator("figure.museum").count():
+        assert page.evaluate(SMALLEST_DIGITS) >= 12
+        shades = page.evaluate(UNSHADED)
+        assert set(shades) <= {"local, local, scroll, scroll, scroll"}
+    tabs.close(watched)
