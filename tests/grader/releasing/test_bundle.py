@@ -295,7 +295,7 @@ def test_files_mentioned_in_the_readme_exist(contents):
     for name in contents:
         if name.endswith(".ipynb") or name.startswith(("requirements", "LICENSE")):
             # JupyterLab is opened in exercises/, where the reader sees start.ipynb.
-            assert name in text or name == START and "open start.ipynb" in text, name
+            assert name in text or (name == START and "open start.ipynb" in text), name
     assert "book/index.html" in text
     assert WHEEL in text
     assert "as well: python -m pip install -r requirements-validate.txt\n" in text
