@@ -115,6 +115,8 @@ def measure(books: dict[str, Path], runs: int) -> dict[tuple[str, str], list[flo
 
 def report(medians: dict[tuple[str, str], list[float]], runs: int) -> str:
     """Return the table, with its head, as Markdown."""
+    load = os.getloadavg()[2] / (os.cpu_count() or 1)
+    times = "one run each" if runs == 1 else f"medians of {runs} runs each"
     names = list(dict.fromkeys(name for _, name in medians))
     rows = [
         [
@@ -129,8 +131,10 @@ def report(medians: dict[tuple[str, str], list[float]], runs: int) -> str:
         for (page, name), values in medians.items()
     ]
     return (
-        f"# The weight of pages\n\n{LIGHTHOUSE}, mobile, medians of {runs} runs each, "
-        f"{date.today():%Y-%m-%d}. Made by `benchmarks/page_weight.py`, which says how.\n\n"
+        f"# The weight of pages\n\n{LIGHTHOUSE}, mobile, {times}, {date.today():%Y-%m-%d}. Made by "
+        "`benchmarks/page_weight.py`, which says how.\n\n"
+        f"In the last quarter of an hour {load:.1f} processes waited for each core. Above 1, "
+        "performance, paints and what is blocked are worse than on a quiet machine.\n\n"
         f"{table(HEAD, rows)}\n"
     )
 

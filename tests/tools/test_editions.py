@@ -69,7 +69,7 @@ class TestPages:
         assert [(page.name, page.title, page.part) for page in pages] == [
             ("sums", "Sums", ""),
             ("other", "Other", "More"),
-            (ANSWERS, "Answers to the questions", ""),
+            (ANSWERS, "Answers to the questions", "Appendix"),
         ]
 
     def test_a_figure_keeps_its_picture_and_caption(self, small):

@@ -196,7 +196,7 @@ def _answers(pages: list[Page]) -> Page:
         for question in questions:
             number += 1
             article.append(_take_answer(page, question, number))
-    return Page(ANSWERS, title, "", article)
+    return Page(ANSWERS, title, "Appendix", article)
 
 
 def _take_answer(page: Page, question: Tag, number: int) -> Tag:

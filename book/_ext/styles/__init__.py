@@ -13,6 +13,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from ..formulas import fonts
@@ -100,18 +101,27 @@ def _version(app: Sphinx) -> str:
     return hashlib.sha256(contents).hexdigest()[:8]
 
 
-def _sources(app: Sphinx) -> tuple[str, str]:
-    """Return the style sheets of others, and ours."""
-    static = Path(app.outdir) / "_static"
-    others = [
-        path.read_text(encoding="utf-8") for name in OTHERS for path in sorted(static.glob(name))
-    ]
+def of_others(static: Path, record: Path) -> str:
+    """Return the style sheets of others: Sphinx copies them only if it writes a page."""
+    found = [sorted(static.glob(name)) for name in OTHERS]
+    if not all(found):
+        if record.is_file():
+            return json.loads(record.read_text(encoding="utf-8"))["others"]
+        raise ExtensionError(
+            f"{static} lacks style sheets of the theme, and {record.name} is not there to tell "
+            "what they were. Build all pages again: jupyter-book build . --all"
+        )
     formulas = fonts.style_sheet().replace("url(fonts/", "url(katex/fonts/")
-    ours = []
+    sheets = [path.read_text(encoding="utf-8") for paths in found for path in paths]
+    return "\n".join([*sheets, formulas])
+
+
+def _own(app: Sphinx) -> str:
+    own = []
     for name, media in _ours(app).items():
         css = compact((ASSETS / name).read_text(encoding="utf-8"))
-        ours.append(f"@media {media} {{ {css} }}" if media else css)
-    return "\n".join([*others, formulas]), "\n".join(ours)
+        own.append(f"@media {media} {{ {css} }}" if media else css)
+    return "\n".join(own)
 
 
 def _pages(folder: Path) -> list[str]:
@@ -126,7 +136,8 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html" or app.builder.name == "epub":
         return
     static = Path(app.outdir) / "_static"
-    others, ours = _sources(app)
+    record = Path(app.outdir).parent / ".styles.json"
+    others, ours = of_others(static, record), _own(app)
     pages = _pages(Path(app.outdir))
     scripts = "\n".join(path.read_text(encoding="utf-8") for path in ASSETS.rglob("*.js"))
     names = Names(set().union(*map(names_on_page, pages)), set(WORD.findall(scripts)))
@@ -135,7 +146,6 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
         "\n".join([others, ours, *sorted(read_elsewhere)]).encode()
     ).hexdigest()
 
-    record = Path(app.outdir).parent / ".styles.json"
     if not ((static / STYLES).is_file() and _is_current(record, made_from, names)):
         (static / STYLES).write_text(
             f"{reduced(others, names, read_elsewhere, ICONS)}\n{ours}\n", encoding="utf-8"

@@ -92,7 +92,7 @@ def test_the_page_at_the_root_is_the_first_page(watch, built_book):
     text = watched.page.locator("article h1").inner_text()
     assert text.startswith(BeautifulSoup(first, "html.parser").h1.contents[0])
     assert watched.overflow() <= 0
-    watched.page.get_by_role("link", name="Start", exact=True).click()
+    watched.page.get_by_role("link", name="Start the course").click()
     watched.page.wait_for_url("**/book/orientation.html")
     watched.open((built_book / "index.html").as_uri())
     watched.page.locator(".continue a").click()

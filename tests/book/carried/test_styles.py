@@ -8,7 +8,9 @@ import json
 import re
 
 import pytest
+from sphinx.errors import ExtensionError
 
+from book._ext import styles
 from book._ext.styles.reducing import Names, compact, names_on_page, reduced
 
 
@@ -67,6 +69,18 @@ def test_names_of_a_page_come_from_its_tags_alone():
 def test_compact_keeps_every_rule():
     css = "/* a */\na,\nb { color : red }\n@media print { i { top: 0 } }\n"
     assert compact(css) == "a, b { color : red } @media print { i { top: 0 } }"
+
+
+def test_style_sheets_of_others_are_known_when_no_page_is_written(tmp_path, built_book):
+    """Sphinx copies them only for new pages, and the book keeps none of them beside its own."""
+    kept = built_book.parent / ".styles.json"
+    known = styles.of_others(built_book / "_static", kept)
+    assert ".bd-sidebar-primary" in known
+    assert "@font-face" in known
+    (tmp_path / "pygments.css").write_text("", encoding="utf-8")  # which is written each time
+    assert styles.of_others(tmp_path, kept) == known
+    with pytest.raises(ExtensionError, match=r"lacks style sheets .* jupyter-book build \. --all"):
+        styles.of_others(tmp_path, tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(

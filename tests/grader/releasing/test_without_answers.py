@@ -262,8 +262,9 @@ def test_the_command_takes_the_salt_and_the_class_list(root, tmp_path, monkeypat
     monkeypatch.setattr(reading, "learners", lambda url: {f"of {url}": reading.Learner()})
     asked = []
     monkeypatch.setattr(bundles, "bundle", lambda *about: asked.append(about))
-    assert main_of_grader(["bundle", "--book", str(tmp_path), "--into", str(tmp_path)]) == 0
-    assert asked == [(tmp_path, tmp_path, SALT, ["of sqlite:///class.db"])]
+    folders = [f"--{name}={tmp_path}" for name in ("book", "into", "editions")]
+    assert main_of_grader(["bundle", *folders]) == 0
+    assert asked == [(tmp_path, tmp_path, SALT, ["of sqlite:///class.db"], tmp_path)]
     assert Run("dot-products", tmp_path, tmp_path).salt == SALT
 
 

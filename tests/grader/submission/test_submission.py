@@ -20,6 +20,7 @@ from grader.course import EXERCISES, SOLUTIONS, assignments
 from grader.judging.assignment_source import read_source
 from grader.submission import Unreadable, repair
 from grader.submission.reading import _check_number_of_values, read
+from tests.exercises.proof.drawn_once import numbers_drawn_once
 from tests.grader.corpus.accidents import (
     ACCIDENTS,
     ANSWERS,
@@ -32,6 +33,12 @@ from tests.grader.corpus.accidents import (
 )
 
 ASSIGNMENT = "dot-products"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _numbers_drawn_once():
+    with numbers_drawn_once():
+        yield
 
 
 @pytest.fixture(scope="module")

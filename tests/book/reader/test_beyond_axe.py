@@ -8,7 +8,7 @@ import pytest
 
 from tests.book.contents import listed_pages
 
-PAGES = listed_pages(Path(__file__).resolve().parents[2])
+PAGES = listed_pages(Path(__file__).resolve().parents[3])
 
 #: Cells of a mask show a number, and say which query and key they stand for.
 NUMBERS = ".mask-cell"
