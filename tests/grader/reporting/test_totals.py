@@ -125,6 +125,8 @@ def test_extra_time_before_any_hand_in_makes_no_assignment_count(folder):
     before = totals(folder)
     with GradebookWriter(url, "week-9", notebook(5.0), course.configuration()) as writer:
         writer.extend("ada", timedelta(days=2))
+    with GradebookWriter(url, "quiz", notebook(4.0), course.configuration()) as writer:
+        writer.extend("ben", timedelta(days=2))  # others were graded: it stays missing
     assert max_scores(url)["week-9"] == 5.0
     found = term(url, folder, Totals())
     assert sorted(found.max_scores) == sorted(POINTS)
