@@ -179,7 +179,10 @@ def with_submissions(options: argparse.Namespace) -> set[str]:
 def _submitted(options: argparse.Namespace) -> Path:
     submitted: Path = options.submitted or course.submitted_folder()
     if not submitted.is_dir():
-        raise NothingSubmitted(f"expected a folder of submissions, found no {submitted}.")
+        raise NothingSubmitted(
+            f"expected a folder of submissions, found no {submitted}. Collect first: the guide for "
+            "instructors says how."
+        )
     return submitted
 
 
@@ -311,7 +314,8 @@ def write_totals(options: argparse.Namespace) -> int:
     if not totals.max_scores or not asked:
         whose = "" if options.student == "*" else f" of {options.student!r}"
         raise NothingGraded(
-            f"expected assignments{whose} that are graded and count, found none in {options.into}."
+            f"expected assignments{whose} that are graded and count, found none in {options.into}. "
+            "`python -m grader grade ASSIGNMENT` grades what was submitted."
         )
     totals = replace(totals, students=asked)
     path = _output(options, export.path_of(options.into, "total", options.format))

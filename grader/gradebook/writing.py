@@ -216,7 +216,7 @@ class GradebookWriter:
             close = closest(student, known)
             raise UnknownStudent(
                 f"expected a student of the gradebook, got {printable(student)!r}"
-                + (f". Did you mean {printable(close)}?" if close else ".")
+                + (f". Did you mean {printable(close)}?" if close else ". Import the class list.")
             )
         submission = self._submissions([student]).get(student) or self._add_submission(student)
         self._complete(submission)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, cast
 
+from nbgrader.apps import ZipCollectApp
 from nbgrader.plugins import ExtractorPlugin
 from traitlets import Integer
 
@@ -76,6 +77,21 @@ class ArchiveExtractor(ExtractorPlugin):
     max_learner_files = Integer(
         MAX_ENTRIES, min=1, help="Files that are unpacked for one learner. More are left out."
     ).tag(config=True)
+
+    def __init__(self, **settings: object) -> None:
+        super().__init__(**settings)
+        app = self.parent
+        if not isinstance(app, ZipCollectApp):
+            return
+        # nbgrader would say that it has not found these folders, and call this a success.
+        archive, extracted = map(
+            Path, map(app._format_collect_path, (app.archive_directory, app.extracted_directory))
+        )
+        if not archive.exists() and not extracted.exists():
+            app.fail(
+                f"Nothing was collected: expected what the platform gave out in {archive}, found "
+                "no such folder. Make it, put the zip file into it as it is, and collect again."
+            )
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Unpack the archives in a folder, and copy other files.

@@ -242,7 +242,10 @@ def test_the_gradebook_is_configured_or_in_the_given_folder(tmp_path, monkeypatc
 def test_missing_files_are_reported(hand_in, run, tmp_path):
     status, out, err = run("autograde")
     assert (status, out) == (2, "")
-    assert err == f"expected a folder of submissions, found no {tmp_path / 'submitted'}.\n"
+    assert err == (
+        f"expected a folder of submissions, found no {tmp_path / 'submitted'}. Collect first: the "
+        "guide for instructors says how.\n"
+    )
     for command in ("feedback", "export", "report"):
         status, out, err = run(command, "--student", "b*")
         assert (status, out) == (2, "")

@@ -214,6 +214,14 @@ def test_files_that_are_found_by_a_pattern(course, caplog, regexp, names, submit
     assert caplog.text.count("Not collected: ") == told
 
 
+def test_a_missing_folder_of_archives_is_told(course, caplog):
+    course.archives.rmdir()
+    with pytest.raises(SystemExit) as ended:
+        course.collect()
+    assert ended.value.code == 1
+    assert f"what the platform gave out in {course.archives}, found no such folder" in caplog.text
+
+
 def test_a_file_in_place_of_a_folder_stops_only_its_learner(course, caplog):
     (course.root / "submitted").mkdir()
     (course.root / "submitted" / "ada-lovelace").write_text("a file")
