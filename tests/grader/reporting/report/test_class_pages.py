@@ -56,6 +56,13 @@ EXTRA = ("c/y & co", "quiz")
 LETTERS = {"ada": "B", "ben": "D", "dee": "D", "fox": "A"}
 NAMED = {"ben": ["no-scale"], "dee": ["no-scale", "divide-by-d_k"]}
 BOOK = "https://example.org/attention/book"
+#: Finds the heads of rows and columns with a word that is broken: they have more lines than words.
+BROKEN_WORDS = """[...document.querySelectorAll('thead th, tbody th[scope=row]')].filter(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const lines = new Set([...range.getClientRects()].map(one => Math.round(one.top)));
+    return lines.size > cell.innerText.trim().split(/[\\s-]+/).length;
+}).map(cell => cell.innerText)"""
 
 
 def parts_of(student: str) -> dict[str, tuple[JudgedPart, ...]]:
@@ -303,6 +310,7 @@ def test_pages_fit_a_phone_and_are_accessible(folder, chromium, scheme):
             for width in (375, 320):
                 tab.set_viewport_size({"width": width, "height": 700})
                 assert page.overflow() == 0, (name, width)
+                assert tab.evaluate(BROKEN_WORDS) == [], (name, width)
             ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
             assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}[scheme]
             tab.emulate_media(media="print")
