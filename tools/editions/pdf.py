@@ -86,8 +86,10 @@ def link_together(pages: list[Page]) -> None:
 
 
 def _find_pictures(page: Page, html: Path) -> None:
-    """Give each picture that is a file its whole address."""
+    """Give each picture that is a file its whole address, and all of them a place in the tags."""
     for picture in page.article.find_all("img"):
+        # On a page screen readers skip it for its caption. The tags of a PDF name every figure.
+        picture.attrs.pop("aria-hidden", None)
         if not (address := text_of(picture, "src")).startswith("data:"):
             picture["src"] = (html / PAGES / unquote(address)).resolve().as_uri()
 
