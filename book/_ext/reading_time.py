@@ -102,6 +102,11 @@ def statement(length: Length) -> str:
     return f"About {length.minutes} minutes to read: {words} and {cells}."
 
 
+def states_time(node: nodes.Node) -> bool:
+    """Say whether a node is the line that states how long a page takes to read."""
+    return isinstance(node, nodes.paragraph) and TIME_CLASS in node["classes"]
+
+
 def _state(app: Sphinx, doctree: nodes.document) -> None:
     if app.env.docname not in app.config.reading_time_pages:
         return

@@ -20,6 +20,7 @@ from myst_nb.core.read import create_nb_reader
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sphinx.util import logging
 
+from ..reading_time import states_time
 from .markdown import Markdown, NotShown, address_of
 
 if TYPE_CHECKING:
@@ -201,11 +202,12 @@ def _write_notebook(app: Sphinx, doctree: nodes.document, document: str) -> None
         return
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
     title = next(doctree.findall(nodes.title))
+    above = next(doctree.findall(states_time), title)
     line = nodes.paragraph("", "Take along: ", classes=[CLASS])
     name = f"{basename(document)}.ipynb"
     line += nodes.reference("", "this chapter as a notebook", refuri=name, internal=True)
     line += nodes.Text(", whose figures move in JupyterLab")
-    title.parent.insert(title.parent.index(title) + 1, line)
+    above.parent.insert(above.parent.index(above) + 1, line)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -20,7 +20,8 @@ from urllib.parse import urljoin, urlsplit
 from docutils import nodes
 from sphinx.util import logging
 
-from .search_index import states_time, text_of
+from ..reading_time import states_time
+from .search_index import text_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -18,7 +18,7 @@ from docutils import nodes
 from sphinx import addnodes
 
 from ..quiz import quiz_explanations
-from ..reading_time import TIME_CLASS
+from ..reading_time import states_time
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -67,11 +67,6 @@ def plain_formula(tex: str) -> str:
 def text_of(node: nodes.Node) -> str:
     """Return what is searched in a node: its own text, without code cells and inner sections."""
     return " ".join("".join(_texts(node)).split())
-
-
-def states_time(node: nodes.Node) -> bool:
-    """Say whether a node is the line that states how long a page takes to read."""
-    return isinstance(node, nodes.paragraph) and TIME_CLASS in node["classes"]
 
 
 def _is_unsearched(node: nodes.Node) -> bool:

@@ -13,6 +13,8 @@ def article(request, built_book):
     main = BeautifulSoup(html, "html.parser").find("article")
     for link in main.select("a.headerlink"):
         link.decompose()
+    for formula in main.select(".katex"):
+        formula.replace_with(rf"\({formula.find('annotation').get_text()}\)")
     return main
 
 

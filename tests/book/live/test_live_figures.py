@@ -248,7 +248,8 @@ def test_pages_load_the_scripts_of_their_figures_and_no_others(built_book):
         html = page.read_text(encoding="utf-8")
         loaded = re.findall(r'<script defer="defer" src="[./]*_static/live/([a-z-]+)\.js', html)
         assert loaded == scripts_of(html), page.name
-        assert ("_static/live.css" in html) == bool(loaded), page.name
+        styles = re.findall(r"[\w.-]+\.css", html.partition("</head>")[0])
+        assert styles == ([] if page.name == "404.html" else ["book.css"]), page.name
 
 
 def test_scripts_are_light(built_book):

@@ -47,7 +47,7 @@ def searching(tabs, built_book):
 def found(page, query: str) -> list[str]:
     page.locator(".search-form input").fill(query)
     return page.locator(".search-results a").evaluate_all(
-        "links => links.map(link => link.href.split('/book/')[1])"
+        "links => links.map(link => link.href.split('/book/').at(-1))"
     )
 
 
