@@ -4,7 +4,7 @@
 document.addEventListener("DOMContentLoaded", () => {
   const FORMULA = ".katex-display";
   const SCROLLING = `${FORMULA}, pre, .cell_output > .output, .pst-scrollable-table-container`;
-  const PAUSE = 300; // milliseconds without a change before what changed is looked at
+  const PAUSE = 300; // milliseconds without a change before everything is looked at
   const main = document.querySelector("main");
 
   const scrolls = (element) => element.scrollWidth > element.clientWidth
@@ -36,9 +36,11 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   let timer;
-  new MutationObserver(() => {
+  function lookSoon() {
     clearTimeout(timer);
     timer = setTimeout(lookAtAll, PAUSE);
-  }).observe(main, { childList: true, subtree: true });
+  }
+  new MutationObserver(lookSoon).observe(main, { childList: true, subtree: true });
+  addEventListener("resize", lookSoon);
   main.querySelectorAll(SCROLLING).forEach((element) => sizes.observe(element));
 });

@@ -7,6 +7,7 @@ import functools
 import http.server
 import shutil
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,8 +29,8 @@ COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 LAYOUT_RULES = ["scrollable-region-focusable", "target-size"]
 #: The window's height in pixels.
 HEIGHT = 800
-#: How often the layout is looked at before what is found counts.
-ATTEMPTS = 50
+#: For how many seconds the layout is looked at before what is found counts.
+PATIENCE = 30
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
@@ -282,10 +283,9 @@ class WatchedPage:
 
     def layout_in_the_end(self, exclude: Sequence[str] = ()) -> list[str]:
         """Return what `layout` finds once it finds nothing, or what is left after some time."""
-        for _ in range(ATTEMPTS):
-            if not (found := self.layout(exclude)):
-                return []
-            self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        last = time.monotonic() + PATIENCE
+        while (found := self.layout(exclude)) and time.monotonic() < last:
+            self.page.evaluate("new Promise(done => setTimeout(done, 50))")
         return found
 
     def colours(self, *themes: str) -> list[str]:

@@ -93,7 +93,7 @@ def test_a_page_is_accessible(opened, name):
         opened.set_width(1280)
         assert opened.axe(colours=False, exclude=repeated) == []
         opened.set_width(375)
-        # Some time after a change of the window's width, the theme lets the keyboard scroll what is
+        # Some time after a change of the window's width, scroll.js lets the keyboard scroll what is
         # now wider than its column.
         assert opened.layout_in_the_end(exclude=repeated) == []
     assert opened.problems == []
