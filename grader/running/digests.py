@@ -58,8 +58,8 @@ def course_parts(source: bytes, limits: Limits, isolation: str, salt: str = "") 
     Returns
     -------
     dict
-        By `ASSIGNMENT`: the notebook. `CODE`: attn_lib with its data, and what judges. `ENVIRONMENT`: Python and
-        packages. `SETTINGS`: the other parameters.
+        By `ASSIGNMENT`: the notebook. `CODE`: attn_lib with its data, and what judges.
+        `ENVIRONMENT`: Python and packages. `SETTINGS`: the other parameters.
     """
     grader = Path(__file__).parent.parent
     library = (path for path in Path(attn_lib.__file__).parent.rglob("*") if path.is_file())
