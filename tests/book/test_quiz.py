@@ -299,7 +299,9 @@ def test_the_keyboard_scrolls_a_wide_formula(watch, quiz_address):
     formula = watched.page.get_by_role("group", name="Formula, scrolls sideways")
     formula.focus()
     watched.page.keyboard.press("ArrowRight")
-    watched.page.wait_for_function("formula => formula.scrollLeft > 0", arg=formula.element_handle())
+    watched.page.wait_for_function(
+        "formula => formula.scrollLeft > 0", arg=formula.element_handle()
+    )
 
 
 def test_a_formula_that_fits_is_not_focusable(watch, quiz_address):
