@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import traceback
 from types import TracebackType
@@ -92,9 +93,16 @@ def _is_there(error: BaseException, source: str, found: re.Match[str]) -> bool:
     """Say whether an error was raised for the line that gives the id."""
     if isinstance(error, SyntaxError):
         return error.lineno == source.count("\n", 0, found.start()) + 1
-    if not isinstance(error, NameError) or not error.name:
+    if not isinstance(error, NameError) or not error.name or _is_text(found[1]):
         return False
     return re.search(rf"\b{re.escape(error.name)}\b", found[1]) is not None
+
+
+def _is_text(written: str) -> bool:
+    try:
+        return isinstance(ast.literal_eval(written.strip()), str)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _about_name(shell: Any, error: BaseException, source: str) -> str:  # noqa: ANN401

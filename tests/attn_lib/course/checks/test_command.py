@@ -254,7 +254,8 @@ class TestAsGraded:
         monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
         checks.finish()
         assert capsys.readouterr().out == (
-            "it: ok, worth 1 point\nf uses a_library. When graded there are Python's own modules, NumPy and\n"
+            "it: ok, worth 1 point\n"
+            "f uses a_library. When graded there are Python's own modules, NumPy and\n"
             "    matplotlib.\n"
         )
 
