@@ -84,7 +84,8 @@ class TestExercises:
     def test_the_reference_passes(self, root, tmp_path):
         result = run_command(root / "solutions/dot-products/dot-products.ipynb", tmp_path)
         assert result.returncode == 0, result.stdout + result.stderr
-        assert result.stdout.startswith("1. Score matrix\n  score matrix of two matrices: ok\n")
+        first = "1. Score matrix\n  score matrix of two matrices: ok, worth 1 point\n"
+        assert result.stdout.startswith(first)
         assert "  in-words: a person will read it: written.\n" in result.stdout
         assert result.stdout.endswith("\n\n6 of 6 test cells pass.\n")
 
@@ -102,7 +103,7 @@ class TestReport:
     def test_tasks_have_headings_and_a_total(self, check):
         status, told = check(text("## 1. Width\n\nText"), answer(RIGHT), TEST_CELL)
         assert status == 0
-        assert told == "1. Width\n  range of scores: ok\n\n1 of 1 test cells pass.\n"
+        assert told == "1. Width\n  range of scores: ok, worth 1 point\n\n1 of 1 test cells pass.\n"
 
     def test_a_wrong_answer_is_explained(self, check):
         status, told = check(answer("def score_range(d_k):\n    return d_k**0.5"), TEST_CELL)
@@ -143,7 +144,7 @@ class TestReport:
 
     def test_what_answers_print_is_not_shown(self, check):
         _, told = check(answer(f"print('hello')\ndisplay(1)\n{RIGHT}"), TEST_CELL)
-        assert told == "  range of scores: ok\n\n1 of 1 test cells pass.\n"
+        assert told == "  range of scores: ok, worth 1 point\n\n1 of 1 test cells pass.\n"
 
     def test_a_test_cell_that_was_changed(self, check):
         status, told = check(answer(RIGHT), graded("width-tests", "1 / 0", test=True))
@@ -253,7 +254,8 @@ class TestAsGraded:
         monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
         checks.finish()
         assert capsys.readouterr().out == (
-            "it: ok\nf uses a_library. When graded there are Python's own modules, NumPy and\n"
+            "it: ok, worth 1 point\n"
+            "f uses a_library. When graded there are Python's own modules, NumPy and\n"
             "    matplotlib.\n"
         )
 
