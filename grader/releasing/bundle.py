@@ -34,9 +34,7 @@ EDITIONS = {
     "attention-course.pdf": "to print",
     "attention-course.epub": "for e-book readers",
 }
-TEMPLATES = Path(__file__).parent / "templates" / "bundle"
-#: What JupyterLab and its button Validate read in the folder in which they are started.
-SETTINGS = ("jupyter_server_config.py", "nbgrader_config.py")
+TEMPLATE = Path(__file__).parent / "templates" / "bundle" / "README.txt"
 
 #: The date of every entry in the archive, so that the same contents give the same bytes.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -243,10 +241,9 @@ def _texts(version: str, wheel: str, editions: list[str]) -> dict[str, bytes]:
         "editions": f"\nWithout what moves, the book is also there in one file:\n\n{lines}"
         * bool(lines),
     }
-    readme = (TEMPLATES / "README.txt").read_text(encoding="utf-8").format(**named)
+    readme = TEMPLATE.read_text(encoding="utf-8").format(**named)
     licences = {name: (ROOT / name).read_bytes() for name in LICENCES}
-    settings = {name: (TEMPLATES / name).read_bytes() for name in SETTINGS}
-    return {"README.txt": readme.encode(), **licences, **settings}
+    return {"README.txt": readme.encode(), **licences}
 
 
 def _wheel(version: str, sources: Path) -> tuple[str, bytes]:

@@ -15,7 +15,6 @@ class Server:
     """The Jupyter server that started this kernel."""
 
     base_url: str  #: where its addresses begin, such as "/"
-    root: Path  #: the folder whose files it serves
 
 
 def kernel() -> Any | None:  # noqa: ANN401  (IPython's shell, which has no types)
@@ -49,7 +48,7 @@ def server() -> Server | None:
         file = Path(jupyter_runtime_dir(), f"jpserver-{process}.json")
         try:
             about = json.loads(file.read_text(encoding="utf-8"))
-            return Server(str(about["base_url"]), Path(about["root_dir"]))
+            return Server(str(about["base_url"]))
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return None

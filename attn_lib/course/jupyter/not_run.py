@@ -7,6 +7,7 @@ not known, nothing is said.
 from __future__ import annotations
 
 import ast
+import re
 import time
 import warnings
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ _CHANGED = (
     "In the saved notebook, the cell of {name} differs from what you last ran. "
     "Run it (Shift+Enter), then run this test again."
 )
+
+_HEADING = re.compile(r"^#+ +(.+?) *$", re.MULTILINE)
 
 
 class Runs:
@@ -81,17 +84,20 @@ def changed_since_run(names: Iterable[str]) -> list[str]:
     ]
 
 
-def cells_defining(name: str, file: Path, found: Any) -> list[Cell]:  # noqa: ANN401
-    """Return the cells of a notebook that define a name."""
+def cells_defining(name: str, file: Path, found: Any) -> list[tuple[str, Cell]]:  # noqa: ANN401
+    """Return the cells of a notebook that define a name, each with the heading above it."""
     try:
         cells = read(file, needs_tests=False)
     except NotANotebook:
         return []
-    return [
-        cell
-        for cell in cells
-        if cell.is_code and not cell.is_test and _defines(found.transform_cell(cell.source), name)
-    ]
+    heading, defining = "", []
+    for cell in cells:
+        if not cell.is_code:
+            headings = _HEADING.findall(cell.source)
+            heading = headings[-1] if headings else heading
+        elif not cell.is_test and _defines(found.transform_cell(cell.source), name):
+            defining.append((heading, cell))
+    return defining
 
 
 def _code(found: Any, cells: Iterable[Cell]) -> list[str]:  # noqa: ANN401

@@ -1,34 +1,47 @@
-"""What a jupyter_server_config.py calls, so that notebooks can link to the book on this machine."""
+"""What attn_lib adds to a Jupyter server: the book, and what the button Validate says.
+
+The file server_extension.json, which the wheel installs for Jupyter, switches this on.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
 
-from attn_lib.course.jupyter.book import SERVED
+from attn_lib.course.jupyter.book import ROUTE, SERVED, find_book
+from attn_lib.course.jupyter.validation import say_points
 
 
-def serve_book(c: Any, folder: Path) -> None:  # noqa: ANN401  (traitlets' configuration)
-    """Let a Jupyter server serve the built book, under ``/static``, and tell its kernels.
+def _load_jupyter_server_extension(app: Any) -> None:  # noqa: ANN401  (jupyter_server's ServerApp)
+    """Serve the book that lies beside or above the server's folder, and tell its kernels."""
+    with contextlib.suppress(ImportError):  # nbgrader is optional
+        from nbgrader.server_extensions.validate_assignment import handlers  # noqa: F401
 
-    Without a built book, nothing is changed.
+        say_points()
+    folder = find_book(Path(app.root_dir).resolve())
+    if folder is None:
+        return
+    os.environ[SERVED] = str(folder)
+    route = f"{app.web_app.settings['base_url']}{ROUTE}/(.*)"
+    app.web_app.add_handlers(".*$", [(route, _handler(), {"path": str(folder)})])
 
-    Parameters
-    ----------
-    c : Config
-        The configuration, as `get_config` gives it.
-    folder : Path
-        The folder with the book's index.html.
 
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> c = SimpleNamespace(ServerApp=SimpleNamespace())
-    >>> serve_book(c, Path("no such folder"))
-    >>> vars(c.ServerApp)
-    {}
-    """
-    if (folder / "book/index.html").is_file():
-        c.ServerApp.extra_static_paths = [str(folder)]
-        os.environ[SERVED] = str(folder)
+def _handler() -> type:
+    """Return the class that answers requests for the book's files."""
+    from jupyter_server.base.handlers import JupyterHandler
+    from tornado import web
+
+    class BookHandler(JupyterHandler, web.StaticFileHandler):
+        """Sends a file of the book to whoever is logged in."""
+
+        get = web.authenticated(web.StaticFileHandler.get)  # type: ignore[assignment]
+        head = web.authenticated(web.StaticFileHandler.head)  # type: ignore[assignment]
+
+    return BookHandler
+
+
+def _jupyter_server_extension_points() -> list[dict[str, str]]:
+    """Tell Jupyter which module to load."""
+    return [{"module": __name__}]

@@ -111,13 +111,15 @@ def _about_name(shell: Any, error: BaseException, source: str) -> str:  # noqa: 
         return ""
     name, file = error.name, notebook_file()
     defining = cells_defining(name, file, shell) if file else []
-    if any(cell.source.strip() == source.strip() for cell in defining):
+    if any(cell.source.strip() == source.strip() for _, cell in defining):
         return ""
     if name == "learner_id" and not defining:
         return f"Put your id into its cell near the top, in quotes, and run that cell: {_EXAMPLE}"
     if not defining:
         return ""
+    heading, _ = defining[0]
+    where = f', below "{heading}",' if heading else ""
     return (
-        f"{name} is not defined here yet: run the cell that defines it ({defining[0].id}), then "
-        "this one again. If that cell shows an error, put it right first."
+        f"Run the cell that defines {name}{where} then this one again. "
+        "If that cell shows an error, put it right first."
     )

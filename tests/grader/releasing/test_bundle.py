@@ -91,8 +91,7 @@ def test_it_contains_exactly_these_files(archive, contents):
     texts = {"README.txt", "LICENSE", "LICENSE-TEXT"}
     requirements = {"requirements.txt", "requirements-validate.txt"}
     pages = {f"book/{name}" for name in BOOK}
-    settings = {"jupyter_server_config.py", "nbgrader_config.py"}
-    assert set(contents) == notebooks | texts | requirements | settings | pages | {WHEEL}
+    assert set(contents) == notebooks | texts | requirements | pages | {WHEEL}
     assert {name.partition("/")[0].partition("-")[0] for name in in_wheel(contents)} == {"attn_lib"}
 
 

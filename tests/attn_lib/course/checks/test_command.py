@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -270,6 +271,52 @@ class TestAsGraded:
             "width: it raised NotImplementedError (line 2: raise NotImplementedError()). "
             "Delete that line." in told
         )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestColours:
+    @pytest.fixture
+    def told(self, tmp_path, monkeypatch):
+        """What is said in a terminal, about an id without quotes and a part that fails."""
+        for name in ("NO_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        more = 'check.part("more", points=1)\ncheck.value("x", expected=1)\ncheck.finish()'
+        tests = graded("tests", TESTS.replace("check.finish()", more), test=True)
+        cells = [graded("learner-id", "learner_id = ada", answer=True), answer(RIGHT), tests]
+        path = tmp_path / "work.ipynb"
+        path.write_text(json.dumps({"nbformat": 4, "cells": cells}), encoding="utf-8")
+
+        def run(out) -> list[str]:
+            monkeypatch.setattr(sys, "stdout", out)
+            main([str(path)])
+            return out.getvalue().splitlines()
+
+        return run
+
+    def test_failures_alone_are_red_in_a_terminal(self, told):
+        red = [line for line in told(Terminal()) if "\x1b" in line]
+        assert red == [
+            (
+                "  \x1b[31mlearner-id: it raised NameError: name 'ada' is not defined "
+                "(line 1: learner_id = ada)\x1b[0m"
+            ),
+            "  \x1b[31mmore: not yet\x1b[0m",
+        ]
+
+    def test_what_to_type_is_said(self, told):
+        assert '  Put your id in quotes: learner_id = "ada"' in told(io.StringIO())
+
+    def test_a_file_has_none(self, told):
+        assert "\x1b" not in "".join(told(io.StringIO()))
+
+    @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+    def test_they_can_be_declined(self, told, monkeypatch, name, value):
+        monkeypatch.setenv(name, value)
+        assert "\x1b" not in "".join(told(Terminal()))
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "gbk", "cp437", "cp932", "ascii", "utf-8"])

@@ -45,11 +45,9 @@ class Notebook:
         return [out["content"] for out in outputs if out["msg_type"] in shown]
 
     def save(self, *sources: str, after: float = 10.0) -> None:
-        """Save code cells into the file, some seconds after (or before) what is run now."""
-        cells = [
-            nbformat.v4.new_code_cell(source, id=f"cell-{number}")
-            for number, source in enumerate(sources)
-        ]
+        """Save cells and headings into the file, some seconds after (or before) what is run now."""
+        new = {True: nbformat.v4.new_markdown_cell, False: nbformat.v4.new_code_cell}
+        cells = [new[source.startswith("## ")](source) for source in sources]
         nbformat.write(nbformat.v4.new_notebook(cells=cells), self.path)
         at = time.time() + after
         os.utime(self.path, (at, at))
@@ -62,8 +60,8 @@ def started(tmp_path_factory):
     (folder / "book/book").mkdir(parents=True)
     for page in {mistake.section.partition("#")[0] for mistake in catalogue()} | {"index"}:
         (folder / f"book/book/{page}.html").write_text("<title>page</title>", encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if name != "ATTN_LIB_BOOK"}
-    environment |= {
+    environment = os.environ | {
+        "ATTN_LIB_BOOK": str(folder / "book"),
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "JPY_SESSION_NAME": str(folder / "work.ipynb"),
         "IPYTHONDIR": str(folder / "ipython"),
@@ -81,7 +79,7 @@ def started(tmp_path_factory):
 @pytest.fixture
 def notebook(started):
     """The notebook, opened in a server, with NumPy and our errors, and nothing else defined."""
-    about = {"base_url": "/hub/", "root_dir": str(started.path.parent)}
+    about = {"base_url": "/hub/"}
     started.server_file.write_text(json.dumps(about), encoding="utf-8")
     started.path.unlink(missing_ok=True)
     started.run(
@@ -110,7 +108,7 @@ def test_a_failure_has_colour_and_a_link_to_the_section(notebook):
     html = shown["data"]["text/html"]
     assert re.search(r'<span style="[^"]*error-color[^"]*">scores: not yet</span>', html)
     page, _, heading = mistake.section.partition("#")
-    address = re.escape(f"/hub/files/book/book/{page}.html#{heading}")
+    address = re.escape(f"/hub/attn_lib/book/book/{page}.html#{heading}")
     assert re.search(rf'<a href="{address}"[^>]*>{re.escape(mistake.section)}</a>\)', html)
     assert shown["data"]["text/plain"] == error["evalue"]
     assert error["ename"] == "ChecksFailed"
@@ -205,13 +203,13 @@ def test_an_error_of_the_id_is_put_into_words(notebook, source, told):
 
 
 def test_a_name_whose_cell_was_not_run(notebook):
-    notebook.save(RIGHT, "score_matrix(1, 2)")
+    notebook.save("## 2. Scores\n\nWrite.", RIGHT, "score_matrix(1, 2)")
     (error,) = notebook.run("score_matrix(1, 2)")
     assert error["traceback"] == [
         "NameError: name 'score_matrix' is not defined",
         (
-            "score_matrix is not defined here yet: run the cell that defines it (cell-0), then "
-            "this one again. If that cell shows an error, put it right first."
+            'Run the cell that defines score_matrix, below "2. Scores", then this one again. '
+            "If that cell shows an error, put it right first."
         ),
     ]
 
