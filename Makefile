@@ -48,13 +48,13 @@ pdf: book ## Make one PDF of the whole course, in _editions/pdf/; needs Chromium
 	@tools/system_packages pdf
 	@$(run_if_changed) _editions/pdf --makes _editions/pdf/attention-course.pdf \
 		--from $(edition_inputs) \
-		-- $(python) -m tools.editions.pdf _build/html _editions/pdf/attention-course.pdf
+		-- $(python) -m tools.editions _build/html _editions/pdf/attention-course.pdf
 
 .PHONY: epub
 epub: book ## Make one EPUB of the whole course, in _editions/epub/.
 	@$(run_if_changed) _editions/epub --makes _editions/epub/attention-course.epub \
 		--from $(edition_inputs) \
-		-- $(python) -m tools.editions.epub _build/html _editions/epub/attention-course.epub
+		-- $(python) -m tools.editions _build/html _editions/epub/attention-course.epub
 
 # Without Chromium the archive has no PDF, and above all no old one.
 .PHONY: release

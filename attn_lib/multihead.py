@@ -61,7 +61,7 @@ def split_heads(x: ArrayLike, n_heads: int) -> NDArray[np.floating]:
 
 
 def merge_heads(x: ArrayLike) -> NDArray[np.floating]:
-    """Concatenate the vectors of all heads at each position: the inverse of `split_heads`.
+    """Return the vectors of all heads side by side at each position: the inverse of `split_heads`.
 
     Parameters
     ----------

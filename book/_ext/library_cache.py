@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def library_hash(root: Path) -> str:
-    """Return a hash of all code that the pages import.
+    """Return a hash of all code that the pages import, and of the data that it reads.
 
     Parameters
     ----------
@@ -31,9 +31,10 @@ def library_hash(root: Path) -> str:
     str
         Sixteen hexadecimal digits.
     """
-    files = [*sorted(root.glob("attn_lib/**/*.py")), root / "requirements.txt"]
+    library = (path for path in root.glob("attn_lib/**/*") if path.is_file())
+    files = [path for path in library if path.suffix != ".pyc"]
     digest = hashlib.sha256()
-    for file in files:
+    for file in [*sorted(files), root / "requirements.txt"]:
         content = file.read_bytes()
         digest.update(f"{file.relative_to(root).as_posix()} {len(content)}\n".encode())
         digest.update(content)

@@ -69,7 +69,7 @@ def _move_pictures(
     doctree: nodes.document | None,
 ) -> None:
     body = context.get("body")
-    if not body or app.builder.name == "epub":
+    if not body:
         return
     folder = Path(app.outdir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,17 +4,20 @@
 (() => {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const paper = matchMedia("print"); // which is white, whatever the screen is
   const wide = matchMedia("(min-width: 992px)"); // as in the theme's style sheet
 
   function showMode(mode) {
     const system = dark.matches ? "dark" : "light";
     root.dataset.mode = mode;
-    root.dataset.theme = mode === "auto" ? system : mode;
+    root.dataset.theme = paper.matches ? "light" : mode === "auto" ? system : mode;
   }
 
   function startModes() {
     showMode(["light", "dark"].includes(root.dataset.mode) ? root.dataset.mode : "auto");
-    dark.addEventListener("change", () => showMode(root.dataset.mode));
+    for (const query of [dark, paper]) {
+      query.addEventListener("change", () => showMode(root.dataset.mode));
+    }
     document.querySelectorAll(".theme-switch-button").forEach((button) => {
       button.addEventListener("click", () => {
         // The first click always changes what is seen.

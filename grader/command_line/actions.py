@@ -193,6 +193,7 @@ def _grade_run(
     from grader.command_line import grading
     from grader.gradebook import reading
     from grader.reporting import export, results, summary
+    from grader.reporting.totals.term import Totals
     from grader.running import pipeline
 
     _warn_of(run.isolation)
@@ -218,7 +219,8 @@ def _grade_run(
     not_listed = sorted({*run.students()} - {*students})
     sentences.append(summary.not_listed(not_listed, learners))
     if run.student == "*":
-        sentences.append(summary.absent(list(learners), students))
+        excused = course.options(Totals).excused.get(run.assignment, ())
+        sentences.append(summary.absent(list(learners), students, excused))
         sentences.append(summary.left_out(run.left_out()))
     if everything:
         page = run.into / "feedback" / "STUDENT" / run.assignment / f"{run.assignment}.html"

@@ -6,7 +6,7 @@ import difflib
 import statistics
 import textwrap
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -280,26 +280,31 @@ def outdated(number: int, changed: Sequence[str], *, kept: bool) -> str:
     return textwrap.fill(f"{what} {fate}", 96, break_on_hyphens=False)
 
 
-def absent(known: Sequence[str], handed_in: Sequence[str]) -> str:
+def absent(known: Sequence[str], handed_in: Sequence[str], excused: Collection[str] = ()) -> str:
     """Return a sentence on the students in the gradebook who handed in nothing, or "".
 
     Examples
     --------
     >>> absent(["ada", "ben", "zoe"], ["ben"])
     'Nothing was handed in by 2 of the class: ada, zoe.'
+    >>> absent(["ada", "ben", "zoe"], ["ben"], excused=["zoe"])
+    'Nothing was handed in by 1 of the class: ada. Excused: zoe.'
     >>> absent(["Ada", "ada"], ["ada"])
     'Nothing was handed in by 1 of the class: Ada. Is it the same person? Ada and ada.'
     """
-    names = sorted(set(known) - set(handed_in))
-    if not names:
-        return ""
-    text = f"Nothing was handed in by {len(names)} of the class: {named(names)}."
+    without = sorted(set(known) - set(handed_in))
+    names = [name for name in without if name not in excused]
+    sentences = []
+    if names:
+        sentences.append(f"Nothing was handed in by {len(names)} of the class: {named(names)}.")
     others = {_plain(name): name for name in handed_in}
     alike = [(name, others[_plain(name)]) for name in names if _plain(name) in others]
     if alike:
         pairs = "; ".join(f"{named([one])} and {named([other])}" for one, other in alike)
-        text += f" Is it the same person? {pairs}."
-    return text
+        sentences.append(f"Is it the same person? {pairs}.")
+    if len(names) < len(without):
+        sentences.append(f"Excused: {named([name for name in without if name in excused])}.")
+    return " ".join(sentences)
 
 
 def not_listed(names: Sequence[str], learners: Mapping[str, Learner]) -> str:

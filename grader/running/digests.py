@@ -58,11 +58,12 @@ def course_parts(source: bytes, limits: Limits, isolation: str, salt: str = "") 
     Returns
     -------
     dict
-        By `ASSIGNMENT`: the notebook. `CODE`: attn_lib and what judges. `ENVIRONMENT`: Python and
-        packages. `SETTINGS`: the other parameters.
+        By `ASSIGNMENT`: the notebook. `CODE`: attn_lib with its data, and what judges.
+        `ENVIRONMENT`: Python and packages. `SETTINGS`: the other parameters.
     """
     grader = Path(__file__).parent.parent
-    files = [*Path(attn_lib.__file__).parent.rglob("*.py")]
+    library = (path for path in Path(attn_lib.__file__).parent.rglob("*") if path.is_file())
+    files = [path for path in library if path.suffix != ".pyc"]
     for name in JUDGING:
         files += [*grader.glob(f"{name}.py"), *grader.glob(f"{name}/**/*.py")]
     versions = [f"{name} {importlib.metadata.version(name)}" for name in PACKAGES]

@@ -108,6 +108,7 @@ def test_the_wheel_contains_only_attn_lib(root, tmp_path):
         f"{model}/trained.npz",
         f"{model}/trials/trials.json",
         f"{model}/trials/unmasked.npz",
+        "attn_lib/course/jupyter/server_extension.json",
     }
     assert {name.split("/")[0].partition("-")[0] for name in names} == {"attn_lib"}
     assert any(name.endswith("/licenses/LICENSE") for name in names)

@@ -97,9 +97,11 @@ def compiled_templates(build):
 
 @pytest.fixture
 def library(tmp_path):
-    """A library of one module with a lock."""
+    """A library of one module and one file of data, with a lock."""
     (tmp_path / "attn_lib").mkdir()
     (tmp_path / "attn_lib" / "softmax.py").write_text("a = 1", encoding="utf-8")
+    (tmp_path / "attn_lib" / "model").mkdir()
+    (tmp_path / "attn_lib" / "model" / "trained.npz").write_bytes(b"weights")
     (tmp_path / "requirements.txt").write_text("numpy==2.4.6", encoding="utf-8")
     return tmp_path
 
@@ -117,9 +119,10 @@ def test_the_hash_of_an_unchanged_library_is_stable(library):
         lambda root: (root / "attn_lib/softmax.py").write_text("a = 2"),
         lambda root: (root / "attn_lib/softmax.py").rename(root / "attn_lib/masks.py"),
         lambda root: (root / "attn_lib/masks.py").write_text(""),
+        lambda root: (root / "attn_lib/model/trained.npz").write_bytes(b"other weights"),
         lambda root: (root / "requirements.txt").write_text("numpy==2.5.5"),
     ],
-    ids=["content", "name", "another file", "lock"],
+    ids=["content", "name", "another file", "data", "lock"],
 )
 def test_the_hash_of_a_library_changes_with(library, change):
     before = library_hash(library)

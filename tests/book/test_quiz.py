@@ -300,7 +300,7 @@ def test_the_keyboard_scrolls_a_wide_formula(watch, quiz_address):
     formula.focus()
     watched.page.keyboard.press("ArrowRight")
     watched.page.wait_for_function(
-        "formula => formula.scrollLeft > 0", arg=formula.element_handle(), timeout=5000
+        "formula => formula.scrollLeft > 0", arg=formula.element_handle()
     )
 
 

@@ -17,6 +17,7 @@ from PIL import Image
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject
 
+from tools.editions import __main__ as command
 from tools.editions import epub, pdf
 from tools.editions.pages import ANSWERS, Course, EditionError, Page, links, read_course
 from tools.editions.texts import read_texts
@@ -188,8 +189,8 @@ def archive(short_course, built_book, tmp_path_factory):
     into = tmp_path_factory.mktemp("epub") / "course.epub"
     texts = read_texts(ROOT)
     copied = [replace(p, article=p.article.__copy__()) for p in short_course.pages]
-    items = epub.items(Course(copied, short_course.formulas), built_book, texts)
-    epub.write(items, texts, into)
+    length = epub.write_course(Course(copied, short_course.formulas), built_book, texts, into)
+    assert length == "3 chapters"
     return zipfile.ZipFile(into)
 
 
@@ -259,7 +260,7 @@ class TestEpub:
         for name in ("once", "twice"):
             course = read_course(small, small / "_toc.yml")
             texts = read_texts(ROOT)
-            epub.write(epub.items(course, small, texts), texts, small / name)
+            epub.write_course(course, small, texts, small / name)
             written.append((small / name).read_bytes())
         assert written[0] == written[1]
 
@@ -267,9 +268,9 @@ class TestEpub:
 @pytest.fixture(scope="module")
 def reader(short_course, built_book, tmp_path_factory, chromium_path):
     into = tmp_path_factory.mktemp("pdf") / "course.pdf"
-    pages = pdf.print_course(short_course, built_book, read_texts(ROOT), into, chromium_path)
+    length = pdf.print_course(short_course, built_book, read_texts(ROOT), into)
     reader = PdfReader(into)
-    assert len(reader.pages) == pages > 10
+    assert length == f"{len(reader.pages)} pages"
     return reader
 
 
@@ -297,20 +298,15 @@ class TestPdf:
         assert alternatives == [" ".join(text.split()) for text in expected]
 
     def test_the_outline_has_chapters_and_their_sections(self, reader, short_course):
-        chapters = [entry for entry in reader.outline if not isinstance(entry, list)]
         titles = ["Contents", *(page.title for page in short_course.pages)]
-        assert [str(entry.title) for entry in chapters] == titles
+        assert [str(entry.title) for entry in chapters(reader)] == titles
         headings = sum(
             len(page.article.find_all(re.compile("h[1-6]"))) for page in short_course.pages
         )
         assert sum(1 for _ in flat(reader.outline)) == headings + 1
 
     def test_the_contents_name_the_pages_on_which_chapters_begin(self, reader, text, short_course):
-        begin = {
-            str(e.title): reader.get_destination_page_number(e) + 1
-            for e in reader.outline
-            if not isinstance(e, list)
-        }
+        begin = {str(e.title): reader.get_destination_page_number(e) + 1 for e in chapters(reader)}
         for page in short_course.pages:
             assert re.search(rf"{re.escape(page.title)}\s*{begin[page.title]}\b", text[1])
             assert page.title in text[begin[page.title] - 1]
@@ -334,12 +330,29 @@ class TestPdf:
             assert " ".join(answer.get_text().split()) in words
         assert "Check answer" not in words
         assert "Show the source" not in words
-        assert all(page.startswith(str(number)) for number, page in enumerate(text[1:], 2))
 
-    def test_without_chromium_it_says_what_to_install(self, monkeypatch, tmp_path, capsys):
-        monkeypatch.setenv("PATH", str(tmp_path))
-        assert pdf.main(["html", str(tmp_path / "course.pdf")]) == 1
+    def test_each_page_has_its_number_and_its_chapter(self, reader, text, short_course):
+        begin = [reader.get_destination_page_number(e) for e in chapters(reader)[1:]]
+        for page, first, end in zip(
+            short_course.pages, begin, [*begin[1:], len(text)], strict=True
+        ):
+            for number in range(first, end):
+                margins = text[number].split("\n")[:2]
+                assert sorted(margins) == sorted([page.title, str(number + 1)])
+
+
+class TestCommand:
+    def test_without_chromium_it_says_what_to_install(self, small, monkeypatch, capsys):
+        monkeypatch.setenv("PATH", str(small))
+        monkeypatch.setattr(command, "ROOT", small)
+        monkeypatch.setattr(command, "read_texts", lambda _: read_texts(ROOT))
+        assert command.main([str(small), str(small / "course.pdf")]) == 1
         assert "sudo apt-get install chromium" in capsys.readouterr().err
+
+    def test_another_kind_of_file_is_refused(self, tmp_path, capsys):
+        with pytest.raises(SystemExit):
+            command.main([str(tmp_path), "course.mobi"])
+        assert "ends in .pdf or .epub, got course.mobi" in capsys.readouterr().err
 
 
 def structure(element: object) -> Iterator[DictionaryObject]:
@@ -351,6 +364,11 @@ def structure(element: object) -> Iterator[DictionaryObject]:
     elif isinstance(element, DictionaryObject):
         yield element
         yield from structure(element.get("/K"))
+
+
+def chapters(reader: PdfReader) -> list:
+    """Return the entries of the outline that are no sections of others."""
+    return [entry for entry in reader.outline if not isinstance(entry, list)]
 
 
 def flat(outline: list) -> Iterator[object]:

@@ -1,19 +1,15 @@
 """Make an EPUB of the whole course, with formulas as MathML and pictures as PNG.
 
-    python -m tools.editions.epub _build/html course.epub
-
 It follows EPUB 3.3 (https://www.w3.org/TR/epub-33/): a chapter for each page, a package document
 that lists all files, and a navigation document.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import html as markup
 import io
-import sys
 import uuid
 import zipfile
 from collections.abc import Iterator
@@ -24,8 +20,8 @@ from urllib.parse import unquote
 
 from PIL import Image
 
-from tools.editions.pages import PAGES, Course, EditionError, Page, links, read_course, text_of
-from tools.editions.texts import Texts, read_texts
+from tools.editions.pages import PAGES, Course, EditionError, Page, links, text_of
+from tools.editions.texts import Texts
 
 ROOT = Path(__file__).resolve().parents[2]
 STYLES = Path(__file__).parent / "styles"
@@ -183,7 +179,7 @@ def _entries(pages: list[Page]) -> Iterator[str]:
 
 
 def _style() -> str:
-    paths = (STYLES / "text.css", ROOT / "book" / "assets" / "museum.css")
+    paths = (STYLES / "text.css", STYLES / "ebook.css", ROOT / "book" / "assets" / "museum.css")
     return "\n".join(path.read_text(encoding="utf-8") for path in paths)
 
 
@@ -214,8 +210,13 @@ def _id(name: str) -> str:
     return name.replace("/", "-").replace(".", "-")
 
 
-def write(files: list[Item], texts: Texts, into: Path) -> None:
-    """Write the EPUB; the same contents give the same bytes."""
+def write_course(course: Course, html: Path, texts: Texts, into: Path) -> str:
+    """Write the EPUB of a course and return how long it is, in words.
+
+    The same contents give the same bytes. Parameters and errors are those of `items`; `into` is the
+    file to write.
+    """
+    files = items(course, html, texts)
     into.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(into, "w") as archive:
         # The first entry, not compressed, by which readers recognise the format.
@@ -227,24 +228,4 @@ def write(files: list[Item], texts: Texts, into: Path) -> None:
             entry = zipfile.ZipInfo(name, DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("html", type=Path, help="the folder with the built book")
-    parser.add_argument("epub", type=Path, help="the file to write")
-    options = parser.parse_args(arguments)
-    texts = read_texts(ROOT)
-    try:
-        course = read_course(options.html, ROOT / "_toc.yml")
-        write(items(course, options.html, texts), texts, options.epub)
-    except EditionError as error:
-        print(error, file=sys.stderr)
-        return 1
-    size = options.epub.stat().st_size / 1e6
-    print(f"{options.epub}: {len(course.pages)} chapters, {size:.1f} MB")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return f"{len(course.pages)} chapters"

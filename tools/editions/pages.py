@@ -31,6 +31,8 @@ PLAIN_CODE = {
     for token, css_class in STANDARD_TYPES.items()
     if token in Name or token in Operator or token in Punctuation or token in Whitespace
 }
+#: Lines of code that are never divided between two pages.
+MAX_UNDIVIDED = 16
 #: Where the pages stand in the book's folder, from which their pictures' addresses start.
 PAGES = "book"
 QUIZ, PREDICTION = "quiz", "attn-predict"
@@ -149,6 +151,8 @@ def _make_still(article: Tag) -> None:
             element.unwrap()
         elif element.name == "img":
             del element["loading"]
+        elif element.name == "pre" and element.get_text().count("\n") > MAX_UNDIVIDED:
+            element["class"] = "long"
         elif "attn-live-still" in classes or _holds_blocks(element):
             element.unwrap()
         elif element.name == "details":

@@ -1,17 +1,13 @@
 """Make one PDF of the whole course, printed by Chromium.
 
-    python -m tools.editions.pdf _build/html course.pdf
-
 All pages become one document, so links between them work inside of the PDF. It is printed twice:
 only then it is known on which page each chapter begins, for the table of contents.
 """
 
 from __future__ import annotations
 
-import argparse
 import html as markup
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from functools import partial
@@ -23,8 +19,8 @@ from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from tools.chromium import FLAGS
-from tools.editions.pages import PAGES, Course, EditionError, Page, links, read_course, text_of
-from tools.editions.texts import Texts, read_texts
+from tools.editions.pages import PAGES, Course, EditionError, Page, links, text_of
+from tools.editions.texts import Texts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page as Tab
@@ -61,9 +57,28 @@ def document(course: Course, texts: Texts, styles: list[str]) -> str:
     )
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
-        f"<title>{markup.escape(texts.title)}</title>{sheets}</head><body>"
+        f"<title>{markup.escape(texts.title)}</title>{sheets}{_running_heads(course.pages)}"
+        "</head><body>"
         f"{_title_page(texts)}{_contents(course.pages)}{chapters}</body></html>"
     )
+
+
+def _running_heads(pages: list[Page]) -> str:
+    """Return a style that makes each chapter a named page, with its title above.
+
+    Chromium has no `string-set`, which would take the titles from the headings.
+    """
+    rules = "".join(
+        f"#{page.name} {{ page: {page.name} }} "
+        f"@page {page.name} {{ @top-right {{ content: {_css_string(page.title)} }} }} "
+        for page in pages
+    )
+    return f"<style>{rules}</style>"
+
+
+def _css_string(text: str) -> str:
+    """Return text as a string of CSS, in which a hexadecimal number stands for any character."""
+    return '"' + "".join(c if c.isalnum() or c in " .:" else f"\\{ord(c):x} " for c in text) + '"'
 
 
 def link_together(pages: list[Page]) -> None:
@@ -121,12 +136,12 @@ def style_sheets(root: Path) -> list[str]:
     """Return the addresses of the style sheets: the book's for formulas and figures, then ours."""
     book = root / "book"
     of_book = ("vendor/katex/katex.min.css", "assets/museum.css", "assets/explore.css")
-    paths = [*(book / name for name in of_book), *sorted(STYLES.glob("*.css"))]
+    paths = [*(book / name for name in of_book), STYLES / "text.css", STYLES / "page.css"]
     return [path.resolve().as_uri() for path in paths]
 
 
-def print_course(course: Course, html: Path, texts: Texts, into: Path, chromium: str) -> int:
-    """Write the PDF of a course and return how many pages it has.
+def print_course(course: Course, html: Path, texts: Texts, into: Path) -> str:
+    """Write the PDF of a course and return how long it is, in words.
 
     Parameters
     ----------
@@ -138,14 +153,18 @@ def print_course(course: Course, html: Path, texts: Texts, into: Path, chromium:
         What stands on the title page.
     into : Path
         The file to write.
-    chromium : str
-        The browser's path.
 
     Raises
     ------
     EditionError
-        If a link leads nowhere.
+        If there is no Chromium, or if a link leads nowhere.
     """
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        raise EditionError(
+            "expected Chromium, which prints the PDF; found no command chromium. "
+            "On Debian and Ubuntu run: sudo apt-get install chromium"
+        )
     for page in course.pages:
         _find_pictures(page, html)
     whole = document(course, texts, style_sheets(ROOT))
@@ -167,7 +186,7 @@ def print_course(course: Course, html: Path, texts: Texts, into: Path, chromium:
         )
         _print(tab, into, outline=True)
         browser.close()
-    return len(PdfReader(into).pages)
+    return f"{len(PdfReader(into).pages)} pages"
 
 
 def _print(tab: Tab, into: Path, *, outline: bool) -> None:
@@ -190,31 +209,3 @@ def page_numbers(pdf: Path, names: list[str]) -> dict[str, int]:
         if destination is not None
         and (number := reader.get_destination_page_number(destination)) is not None
     }
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("html", type=Path, help="the folder with the built book")
-    parser.add_argument("pdf", type=Path, help="the file to write")
-    options = parser.parse_args(arguments)
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        print(
-            "expected Chromium, which prints the PDF; found no command chromium. "
-            "On Debian and Ubuntu run: sudo apt-get install chromium",
-            file=sys.stderr,
-        )
-        return 1
-    try:
-        course = read_course(options.html, ROOT / "_toc.yml")
-        count = print_course(course, options.html, read_texts(ROOT), options.pdf, chromium)
-    except EditionError as error:
-        print(error, file=sys.stderr)
-        return 1
-    size = options.pdf.stat().st_size / 1e6
-    print(f"{options.pdf}: {count} pages, {size:.1f} MB")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

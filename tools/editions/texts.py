@@ -8,6 +8,12 @@ from pathlib import Path
 
 import yaml
 
+#: What readers who know the course as pages, or see "drag" in its text, should know.
+STILL = (
+    "Figures that move in a browser stand still here, as they start. The answers to the "
+    "questions are at the end."
+)
+
 
 @dataclass(frozen=True)
 class Texts:
@@ -21,7 +27,7 @@ class Texts:
     @property
     def lines(self) -> tuple[str, ...]:
         """The lines below the title."""
-        return self.author, f"Version {self.version}", f"© {self.copyright}"
+        return self.author, f"Version {self.version}", f"© {self.copyright}", STILL
 
 
 def read_texts(root: Path) -> Texts:

@@ -14,7 +14,8 @@ all your rights, so check only notebooks that you trust.
 
 The exit status is 0 if every test cell passes, 1 if one does not, and 2 if the file is not an
 exercise notebook, its hidden tests are not found, or this copy of attn_lib has no answers. Ctrl+C
-ends a cell that does not end by itself; the others are still checked.
+ends a cell that does not end by itself; the others are still checked. In a terminal, failures are
+red, unless NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from attn_lib.course.checks.terminal import say
+from attn_lib.course.checks.terminal import colours, has_colours, say
 from attn_lib.course.notebooks.cells import NotANotebook, read
 from attn_lib.course.notebooks.execution import Outcome, execute, grade
 from attn_lib.course.notebooks.sources import NoSource, find_source
@@ -70,11 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(problem, file=sys.stderr)
         return 2
     folder = path.resolve().parent
-    if source:
-        say(NO_SECRET.format(source=source) + "\n")
-        outcome = grade(cells, tests, folder)
-    else:
-        outcome = execute(cells, folder)
+    with colours(has_colours(sys.stdout)):
+        if source:
+            say(NO_SECRET.format(source=source) + "\n")
+            outcome = grade(cells, tests, folder)
+        else:
+            outcome = execute(cells, folder)
     say(as_text(outcome))
     return 0 if outcome.all_pass else 1
 

@@ -31,7 +31,13 @@ from attn_lib.course.checks.drawings import (
     scale_problem,
     visible_problem,
 )
-from attn_lib.course.checks.findings import ChecksFailed, Finding, Part, shortened
+from attn_lib.course.checks.findings import (
+    ChecksFailed,
+    Finding,
+    Part,
+    blocks,
+    shortened,
+)
 from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
@@ -39,6 +45,10 @@ from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.terminal import say
 from attn_lib.course.checks.typed import After
+from attn_lib.course.jupyter import front_end
+from attn_lib.course.jupyter.looked_at import tell_validator
+from attn_lib.course.jupyter.not_run import changed_since_run
+from attn_lib.course.jupyter.showing import show
 from attn_lib.course.personal import misreadings
 from attn_lib.course.personal.handed_out import check_known
 from attn_lib.course.personal.ids import checked_id
@@ -70,7 +80,7 @@ class Checks:
     >>> check.finish()
     Traceback (most recent call last):
         ...
-    attn_lib.course.checks.findings.ChecksFailed: raw scores: ok
+    attn_lib.course.checks.findings.ChecksFailed: raw scores: ok, worth 2 points
     their range: not yet
       - range_of: expected 16, got 8.
         Likely cause: It takes one standard deviation, within which only about 68 %
@@ -533,10 +543,26 @@ class Checks:
         earned = float(sum(part.points for part in parts if part.passed))
         grading = os.environ.get("NBGRADER_EXECUTION") == "autograde"
         all_passed = all(part.passed for part in parts)
+        self._ledger.conclude()
+        text = self._ledger.as_text(grading)
+        is_shown = self._show_in_notebook()
         if not all_passed and not (grading and earned):
-            raise ChecksFailed(self._ledger.as_text(grading))
-        say(self._ledger.as_text(grading))
+            failed = sum(not part.passed for part in parts)
+            counted = f"{failed} of {len(parts)} parts not right yet."
+            raise ChecksFailed(text, shown=counted if is_shown else "")
+        if not is_shown:
+            say(text)
+        tell_validator(parts)
         return earned if grading else None
+
+    def _show_in_notebook(self) -> bool:
+        """Show the findings with colour and links if a person runs this; say whether one does."""
+        if front_end.shell() is None:
+            return False
+        names = (finding.name for part in self._ledger.parts for finding in part.findings)
+        further = changed_since_run(name.partition(",")[0] for name in names)
+        show(blocks(self._ledger.parts), [*self._ledger.further_lines, *further])
+        return True
 
     def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
         curve = find_curve(drawing, label)

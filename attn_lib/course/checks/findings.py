@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from attn_lib.course.checks.terminal import alarming
 from attn_lib.course.mistakes import catalogue
 
 #: Columns of the text. ``nbgrader validate`` cuts lines off after column 83.
@@ -57,23 +58,45 @@ class Part:
         """The ids of the catalogued mistakes that explain its wrong answers, each once."""
         return list(dict.fromkeys(finding.mistake for finding in self.findings if finding.mistake))
 
+    @property
+    def is_form_only(self) -> bool:
+        """Whether its checks looked at no answer's content."""
+        return all(finding.only_form for finding in self.findings)
+
+
+@dataclass(frozen=True)
+class Block:
+    """The lines that show the findings in one part."""
+
+    lines: list[str]
+    passed: bool
+    mistakes: tuple[str, ...] = ()  #: the ids of the mistakes that the lines name
+
 
 class ChecksFailed(AssertionError):
     """Raised at the end of a test cell whose checks did not all pass.
 
     IPython shows the list of what failed in place of a traceback: the traceback would run
     through this module and tell the learner nothing.
+
+    Parameters
+    ----------
+    text : str
+        The list.
+    shown : str
+        What IPython shows instead, if the list has been shown already.
     """
 
+    def __init__(self, text: str, shown: str = "") -> None:
+        super().__init__(text)
+        self._shown = shown or text
+
     def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+        return self._shown.splitlines()
 
 
 def as_text(parts: Sequence[Part], grading: bool = False, *, tells_expected: bool = True) -> str:
     """Return the text that shows a learner the findings in all parts of a cell.
-
-    Of the calls of an answer, a part shows the first that failed and the number of the others. The
-    same cause is shown once in a cell.
 
     Parameters
     ----------
@@ -85,8 +108,25 @@ def as_text(parts: Sequence[Part], grading: bool = False, *, tells_expected: boo
     """
     if not tells_expected:
         parts = [replace(part, findings=[*map(_without, part.findings)]) for part in parts]
+    return "\n".join(line for block in blocks(parts, grading) for line in block.lines)
+
+
+def blocks(parts: Sequence[Part], grading: bool = False) -> list[Block]:
+    """Return the lines that show a learner the findings in each part of a cell.
+
+    Of the calls of an answer, a part shows the first that failed and the number of the others. The
+    same cause is shown once in a cell.
+
+    Parameters
+    ----------
+    parts, grading
+        As in `as_text`.
+    """
     causes_told: set[str] = set()
-    return "\n".join(line for part in parts for line in _lines(part, grading, causes_told))
+    return [
+        Block(_lines(part, grading, causes_told), part.passed, tuple(part.mistakes))
+        for part in parts
+    ]
 
 
 def _without(finding: Finding) -> Finding:
@@ -108,10 +148,13 @@ def shortened(text: str, max_length: int = MAX_MESSAGE_LENGTH) -> str:
 
 def _lines(part: Part, grading: bool, causes_told: set[str]) -> list[str]:
     if part.passed:
-        if not grading and all(finding.only_form for finding in part.findings):
+        if grading:  # points stand below the cell
+            return [f"{part.title}: ok", *_remarks(part)]
+        if part.is_form_only:
             return [f"{part.title}: filled in. Whether it is right is checked when it is graded."]
-        return [f"{part.title}: ok", *_remarks(part)]
-    lines = [f"{part.title}: not yet"]
+        points = f"{part.points:g} point{'s' * (part.points != 1)}"
+        return [f"{part.title}: ok, worth {points}", *_remarks(part)]
+    lines = [alarming(f"{part.title}: not yet")]
     failed: dict[str, list[Finding]] = {}
     for finding in part.findings:
         if not finding.passed:

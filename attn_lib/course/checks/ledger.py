@@ -137,6 +137,7 @@ class Ledger:
         given = shapes_of(args) if observation.on_these_arguments else ""
         self.note(name, observation.problem, given=given)
         if observation.stopped:
+            self.conclude()
             raise ChecksFailed(self.as_text())
         return None
 
@@ -274,12 +275,20 @@ class Ledger:
                 part.findings[place], mistake=mistake.id if mistake else None
             )
 
-    def as_text(self, grading: bool = False) -> str:
-        """Return the text that shows the findings in all parts; see `findings.as_text`."""
+    def conclude(self) -> None:
+        """Complete the findings in all parts, and tell listeners that all checks have run."""
         self.name_causes()
         self._name_what_comes_first()
         tell(Finished(tuple(replace(part, findings=[*part.findings]) for part in self.parts)))
-        return "\n".join([as_text(self.parts, grading), *map(wrapped, self._libraries)])
+
+    def as_text(self, grading: bool = False) -> str:
+        """Return the text that shows the findings in all parts; see `findings.as_text`."""
+        return "\n".join([as_text(self.parts, grading), *self.further_lines])
+
+    @property
+    def further_lines(self) -> list[str]:
+        """What is to be said below the findings."""
+        return [*map(wrapped, self._libraries)]
 
     def _name_what_comes_first(self) -> None:
         """Note which functions failed, and add to findings about those that build on them."""

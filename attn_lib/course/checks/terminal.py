@@ -1,9 +1,14 @@
-"""Printing texts where a terminal or a file has an encoding that lacks some of their characters."""
+"""Printing texts where a terminal or a file has no colours, or lacks some of their characters."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 import unicodedata
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import TextIO
 
 #: What stands for a character that cannot be written.
 SPELLED = {
@@ -28,6 +33,44 @@ SPELLED = {
     "“": '"',
     "”": '"',
 }
+
+_RED, _PLAIN = "\x1b[31m", "\x1b[0m"
+_in_colour: ContextVar[bool] = ContextVar("in_colour", default=False)
+
+
+@contextlib.contextmanager
+def colours(wanted: bool) -> Iterator[None]:
+    """Let `alarming` colour its text in this context, if that is wanted."""
+    token = _in_colour.set(wanted)
+    try:
+        yield
+    finally:
+        _in_colour.reset(token)
+
+
+def has_colours(out: TextIO) -> bool:
+    """Say whether a file is a terminal that shows colours, to somebody who has not declined them.
+
+    The environment variable NO_COLOR declines them; see https://no-color.org.
+    """
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    understands = sys.platform != "win32" or "WT_SESSION" in os.environ
+    return understands and out.isatty()
+
+
+def alarming(text: str) -> str:
+    r"""Return the text of a failure, in colour where colours are wanted.
+
+    Examples
+    --------
+    >>> alarming("mask: not yet")
+    'mask: not yet'
+    >>> with colours(True):
+    ...     alarming("mask: not yet")
+    '\x1b[31mmask: not yet\x1b[0m'
+    """
+    return f"{_RED}{text}{_PLAIN}" if _in_colour.get() else text
 
 
 def say(text: str) -> None:

@@ -23,6 +23,8 @@ from attn_lib.course.checks.core import SEED
 from attn_lib.course.checks.events import Event, Finished, listening
 from attn_lib.course.checks.findings import ChecksFailed
 from attn_lib.course.checks.observation import has_statements
+from attn_lib.course.checks.terminal import alarming
+from attn_lib.course.jupyter.words import about_id
 from attn_lib.course.notebooks.cells import (
     Cell,
     functions_defined,
@@ -253,9 +255,11 @@ class _Execution:
                 f"{cell.id}: {told}. Delete that line." if told else f"{cell.id}: not written yet."
             )
         except KeyboardInterrupt:
-            self.outcome.tell(f"{cell.id}: it was stopped. Is there a loop that does not end?")
+            stopped = f"{cell.id}: it was stopped. Is there a loop that does not end?"
+            self.outcome.tell(alarming(stopped))
         except (Exception, SystemExit) as error:
-            self.outcome.tell(f"{cell.id}: {_error(error, cell)}")
+            self.outcome.tell(alarming(f"{cell.id}: {_error(error, cell)}"))
+            self.outcome.tell(about_id(error, source))
 
     @contextlib.contextmanager
     def _grading(self) -> Iterator[None]:

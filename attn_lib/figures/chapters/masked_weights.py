@@ -95,7 +95,7 @@ def masked_weights(
     with course_style():
         figure = new_figure(height=min(4.0, panels_height((n_q, n_k), 2) + 0.3))
         panels = figure.subplots(1, 2)
-        score_grid(panels[0], np.where(mask, scores, -np.inf), "scores, hidden ones hatched")
+        score_grid(panels[0], np.where(mask, scores, -np.inf), "scores, hidden hatched")
         weight_grid(panels[1], weights, "weights", hidden=~mask)
     leaked = np.where(mask, 0, np.nan_to_num(weights)).sum(axis=-1).max()
     return figure, (

@@ -1,7 +1,7 @@
 """Typeset every formula when the book is built, so that pages need no script for it.
 
-HTML gets KaTeX's HTML with hidden MathML, EPUB gets MathML. A formula that fails is a warning with
-its page and line.
+Pages get KaTeX's HTML with hidden MathML, from which tools/editions takes the one or the other. A
+formula that fails is a warning with its page and line.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 from .stored import StoredFormulas
-from .typesetting import FOLDER, FormulaError, mathml, typeset
+from .typesetting import FOLDER, FormulaError, typeset
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -92,9 +92,8 @@ class Formulas:
         self, translator: HTML5Translator, node: nodes.Element, tex: str, *, display: bool
     ) -> str:
         assert self._stored is not None
-        render = mathml if translator.builder.name == "epub" else typeset
         try:
-            return self._stored.get(render, tex, display=display)
+            return self._stored.get(typeset, tex, display=display)
         except FormulaError as error:
             place = node
             while place.line is None and place.parent is not None:

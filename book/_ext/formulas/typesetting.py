@@ -5,7 +5,6 @@ The files of KaTeX stand in book/vendor/katex; its VERSION says how to renew the
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -16,18 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDER = Path(__file__).resolve().parents[2] / "vendor" / "katex"
-#: The two forms of a formula: for browsers, with MathML for screen readers, and MathML alone.
-WITH_MATHML, MATHML = "htmlAndMathml", "mathml"
-MATH_ELEMENT = re.compile(r"<math\b.*</math>", re.DOTALL)
 
 # A command that KaTeX does not trust, such as \href, would be shown in red instead.
 RENDER = """
-(tex, displayMode, output) => {
+(tex, displayMode) => {
   const trust = ({ command }) => {
     throw new katex.ParseError(`${command} is not allowed in a formula`);
   };
   try {
-    return [katex.renderToString(tex, { displayMode, output, strict: "error", trust }), ""];
+    return [katex.renderToString(tex, { displayMode, strict: "error", trust }), ""];
   } catch (error) {
     if (!(error instanceof katex.ParseError)) throw error;
     return ["", error.message];
@@ -41,22 +37,14 @@ class FormulaError(ValueError):
 
 
 @cache
-def _engine() -> tuple[MiniRacer, Callable[[str, bool, str], tuple[str, str]]]:
+def _engine() -> tuple[MiniRacer, Callable[[str, bool], tuple[str, str]]]:
     engine = MiniRacer()
     engine.eval((FOLDER / "katex.min.js").read_text(encoding="utf-8"))
-    return engine, cast("Callable[[str, bool, str], tuple[str, str]]", engine.eval(RENDER))
-
-
-def _render(tex: str, display: bool, output: str) -> str:
-    _, render = _engine()
-    html, problem = render(tex, display, output)
-    if problem:
-        raise FormulaError(f"{problem.removeprefix('KaTeX parse error: ')}, in {tex!r}")
-    return html
+    return engine, cast("Callable[[str, bool], tuple[str, str]]", engine.eval(RENDER))
 
 
 def typeset(tex: str, *, display: bool) -> str:
-    r"""Return a formula as HTML, which needs katex.css, with hidden MathML for screen readers.
+    r"""Return a formula as HTML, which needs a style sheet, with hidden MathML for screen readers.
 
     Parameters
     ----------
@@ -80,19 +68,8 @@ def typeset(tex: str, *, display: bool) -> str:
     ...
     book._ext.formulas.typesetting.FormulaError: Unexpected end of input ..., in '\\frac{a'
     """
-    return _render(tex, display, WITH_MATHML)
-
-
-def mathml(tex: str, *, display: bool) -> str:
-    r"""Return a formula as one MathML element, which needs no style sheet, as for EPUB.
-
-    Parameters and errors are those of `typeset`.
-
-    Examples
-    --------
-    >>> mathml("n^2", display=False)  # doctest: +ELLIPSIS
-    '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><msup>...</math>'
-    """
-    element = MATH_ELEMENT.search(_render(tex, display, MATHML))
-    assert element, "KaTeX writes MathML for every formula that it accepts"
-    return element.group()
+    _, render = _engine()
+    html, problem = render(tex, display)
+    if problem:
+        raise FormulaError(f"{problem.removeprefix('KaTeX parse error: ')}, in {tex!r}")
+    return html

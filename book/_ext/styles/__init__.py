@@ -39,6 +39,8 @@ OTHERS = (
     "mystnb.*.css",
     "sphinx-design.min.css",
 )
+#: Its address in a page, which gets a version when it has been written.
+ADDRESS = re.compile(rf'(_static/{re.escape(STYLES)})[^"]*')
 #: The theme's own, which imports basic.css and nothing else.
 IMPORTING = "styles/theme.css"
 #: Ours that only some pages ask for.
@@ -69,8 +71,6 @@ def _choose_files(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    if app.builder.name == "epub":
-        return
     expected = {IMPORTING, *_ours(app)}
     for style in context.get("css_files", ()):
         name = str(style.filename).partition("_static/")[2].partition("?")[0]
@@ -86,19 +86,12 @@ def _choose_files(
         for script in context.get("script_files", ())
         if (ASSETS / str(script.filename).partition("_static/")[2].partition("?")[0]).is_file()
     ]
-    context["styles_version"] = _version(app)
 
 
 def _ours(app: Sphinx) -> dict[str, str]:
     """Return the names of our style sheets, each with the media it is for."""
     listed = {name: given.get("media", "") for name, given in app.config.html_css_files}
     return dict.fromkeys(OF_SOME_PAGES, "") | listed
-
-
-def _version(app: Sphinx) -> str:
-    """Return what changes when our style sheets change, so that no browser shows old ones."""
-    contents = b"".join((ASSETS / name).read_bytes() for name in _ours(app))
-    return hashlib.sha256(contents).hexdigest()[:8]
 
 
 def of_others(static: Path, record: Path) -> str:
@@ -124,24 +117,25 @@ def _own(app: Sphinx) -> str:
     return "\n".join(own)
 
 
-def _pages(folder: Path) -> list[str]:
-    return [
-        path.read_text(encoding="utf-8")
+def _pages(folder: Path) -> dict[Path, str]:
+    return {
+        path: path.read_text(encoding="utf-8")
         for path in sorted(folder.rglob("*.html"))
         if "_static" not in path.relative_to(folder).parts
-    ]
+    }
 
 
 def _write_styles(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html" or app.builder.name == "epub":
+    if exception or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
     record = Path(app.outdir).parent / ".styles.json"
     others, ours = of_others(static, record), _own(app)
     pages = _pages(Path(app.outdir))
+    texts = pages.values()
     scripts = "\n".join(path.read_text(encoding="utf-8") for path in ASSETS.rglob("*.js"))
-    names = Names(set().union(*map(names_on_page, pages)), set(WORD.findall(scripts)))
-    read_elsewhere = set(PROPERTY.findall("\n".join([ours, scripts, *pages])))
+    names = Names(set().union(*map(names_on_page, texts)), set(WORD.findall(scripts)))
+    read_elsewhere = set(PROPERTY.findall("\n".join([ours, scripts, *texts])))
     made_from = hashlib.sha256(
         "\n".join([others, ours, *sorted(read_elsewhere)]).encode()
     ).hexdigest()
@@ -156,7 +150,8 @@ def _write_styles(app: Sphinx, exception: Exception | None) -> None:
             ),
             encoding="utf-8",
         )
-    _write_fonts(static, set().union(*map(fonts.characters, pages)))
+    _write_version(pages, hashlib.sha256((static / STYLES).read_bytes()).hexdigest()[:8])
+    _write_fonts(static, set().union(*map(fonts.characters, texts)))
     for pattern in NOT_LOADED:
         for path in static.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -172,6 +167,14 @@ def _is_current(record: Path, made_from: str, names: Names) -> bool:
     )
 
 
+def _write_version(pages: dict[Path, str], version: str) -> None:
+    """Write into each page which style sheet it has, so that no browser shows it an old one."""
+    for path, text in pages.items():
+        with_version = ADDRESS.sub(rf"\g<1>?v={version}", text, count=1)
+        if with_version != text:
+            path.write_text(with_version, encoding="utf-8")
+
+
 def _write_fonts(static: Path, shown: set[str]) -> None:
     """Write the fonts that the style sheet names, unless they are there with these characters."""
     folder = static / "katex" / "fonts"
@@ -183,8 +186,6 @@ def _write_fonts(static: Path, shown: set[str]) -> None:
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # No page loads it; tools/editions puts formulas on paper with it.
-    (folder.parent / "katex.css").write_text(fonts.style_sheet(), encoding="utf-8")
     for font in fonts.fonts():
         if font.name in named:
             (folder / font.name).write_bytes(fonts.reduced_font(font, shown))

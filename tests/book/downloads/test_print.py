@@ -52,14 +52,22 @@ def test_hints_are_open(on_paper):
     assert min(heights) > 30
 
 
-def test_a_dark_page_is_dark_on_white(on_paper):
+def test_a_dark_page_is_light_on_paper_and_then_dark_again(on_paper):
     page = on_paper("masking", "dark")
+    assert page.locator("html").get_attribute("data-theme") == "light"
     for text in ("h2", "article p", "article pre", "article pre span", ".quiz-text"):
         assert page.locator(text).locator("visible=true").first.evaluate(LIGHTNESS) < 0.4, text
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") in (
         "rgb(255, 255, 255)",
         "rgba(0, 0, 0, 0)",
     )
+    page.emulate_media(media="screen", color_scheme="dark")
+    page.locator("html[data-theme=dark]").wait_for()
+
+
+def test_its_title_stands_there_once_with_its_number(on_paper):
+    titles = on_paper("masking").get_by_role("heading", level=1)
+    assert titles.evaluate_all("all => all.map(e => e.firstChild.textContent)") == ["5. "]
 
 
 def test_the_museum_keeps_its_colours(on_paper):

@@ -6,7 +6,9 @@ import csv
 
 import pytest
 from nbgrader.api import Gradebook
+from traitlets.config import Config
 
+from grader import course
 from grader.command_line import actions
 from grader.course import graded_cells
 from grader.gradebook import reading
@@ -91,7 +93,10 @@ def test_a_removed_student_leaves_report_exports_and_journal(room, tmp_path, lis
         assert in_journal(room) == students(room) == ["ada"]
 
 
-def test_the_command_names_the_folder_and_whom_it_may_mean(room, capsys):
+def test_the_command_names_the_folder_and_whom_it_may_mean(room, capsys, monkeypatch):
+    config = Config({"Totals": {"excused": {ASSIGNMENT: ["tove"]}}})
+    monkeypatch.setattr(course, "configuration", lambda: config)
+    enter(room, "tove")
     enter(room, "s17", "soren", first_name="Ada", last_name="Lovelace", lms_user_id="101")
     for name in ("S17", "soern", "101", "Lovelace Ada", "zoe"):
         room.hand_in(name, "0.5")
@@ -104,7 +109,7 @@ def test_the_command_names_the_folder_and_whom_it_may_mean(room, capsys):
         "soern (soren?), zoe.\n"
     ) in said
     assert "--add-students" in said
-    assert "Nothing was handed in by 1 of the class: s17.\n" in said
+    assert "Nothing was handed in by 1 of the class: s17. Excused: tove.\n" in said
 
 
 def test_only_some_of_many_names_are_shown():

@@ -152,6 +152,18 @@ def test_the_digest_says_what_has_changed(change, part, monkeypatch):
     assert {name for name in before if before[name] != after[name]} == {ENVIRONMENT}
 
 
+def test_trained_weights_are_part_of_the_digest(tmp_path, monkeypatch):
+    weights = tmp_path / "model" / "trained.npz"
+    weights.parent.mkdir()
+    monkeypatch.setattr("attn_lib.__file__", str(tmp_path / "__init__.py"))
+    found = []
+    for content in (b"weights", b"other weights"):
+        weights.write_bytes(content)
+        found.append(course_parts(b"notebook", Limits(), "bubblewrap"))
+    before, after = found
+    assert {name for name in before if before[name] != after[name]} == {digests.CODE}
+
+
 def test_a_forced_run_that_was_stopped_is_continued(room):
     for student in ("ada", "bo", "cy", "dee"):
         room.hand_in(student, "0.5")

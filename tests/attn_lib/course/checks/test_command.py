@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -84,7 +85,8 @@ class TestExercises:
     def test_the_reference_passes(self, root, tmp_path):
         result = run_command(root / "solutions/dot-products/dot-products.ipynb", tmp_path)
         assert result.returncode == 0, result.stdout + result.stderr
-        assert result.stdout.startswith("1. Score matrix\n  score matrix of two matrices: ok\n")
+        first = "1. Score matrix\n  score matrix of two matrices: ok, worth 1 point\n"
+        assert result.stdout.startswith(first)
         assert "  in-words: a person will read it: written.\n" in result.stdout
         assert result.stdout.endswith("\n\n6 of 6 test cells pass.\n")
 
@@ -102,7 +104,7 @@ class TestReport:
     def test_tasks_have_headings_and_a_total(self, check):
         status, told = check(text("## 1. Width\n\nText"), answer(RIGHT), TEST_CELL)
         assert status == 0
-        assert told == "1. Width\n  range of scores: ok\n\n1 of 1 test cells pass.\n"
+        assert told == "1. Width\n  range of scores: ok, worth 1 point\n\n1 of 1 test cells pass.\n"
 
     def test_a_wrong_answer_is_explained(self, check):
         status, told = check(answer("def score_range(d_k):\n    return d_k**0.5"), TEST_CELL)
@@ -143,7 +145,7 @@ class TestReport:
 
     def test_what_answers_print_is_not_shown(self, check):
         _, told = check(answer(f"print('hello')\ndisplay(1)\n{RIGHT}"), TEST_CELL)
-        assert told == "  range of scores: ok\n\n1 of 1 test cells pass.\n"
+        assert told == "  range of scores: ok, worth 1 point\n\n1 of 1 test cells pass.\n"
 
     def test_a_test_cell_that_was_changed(self, check):
         status, told = check(answer(RIGHT), graded("width-tests", "1 / 0", test=True))
@@ -253,7 +255,8 @@ class TestAsGraded:
         monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
         checks.finish()
         assert capsys.readouterr().out == (
-            "it: ok\nf uses a_library. When graded there are Python's own modules, NumPy and\n"
+            "it: ok, worth 1 point\n"
+            "f uses a_library. When graded there are Python's own modules, NumPy and\n"
             "    matplotlib.\n"
         )
 
@@ -268,6 +271,52 @@ class TestAsGraded:
             "width: it raised NotImplementedError (line 2: raise NotImplementedError()). "
             "Delete that line." in told
         )
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class TestColours:
+    @pytest.fixture
+    def told(self, tmp_path, monkeypatch):
+        """What is said in a terminal, about an id without quotes and a part that fails."""
+        for name in ("NO_COLOR", "TERM"):
+            monkeypatch.delenv(name, raising=False)
+        more = 'check.part("more", points=1)\ncheck.value("x", expected=1)\ncheck.finish()'
+        tests = graded("tests", TESTS.replace("check.finish()", more), test=True)
+        cells = [graded("learner-id", "learner_id = ada", answer=True), answer(RIGHT), tests]
+        path = tmp_path / "work.ipynb"
+        path.write_text(json.dumps({"nbformat": 4, "cells": cells}), encoding="utf-8")
+
+        def run(out) -> list[str]:
+            monkeypatch.setattr(sys, "stdout", out)
+            main([str(path)])
+            return out.getvalue().splitlines()
+
+        return run
+
+    def test_failures_alone_are_red_in_a_terminal(self, told):
+        red = [line for line in told(Terminal()) if "\x1b" in line]
+        assert red == [
+            (
+                "  \x1b[31mlearner-id: it raised NameError: name 'ada' is not defined "
+                "(line 1: learner_id = ada)\x1b[0m"
+            ),
+            "  \x1b[31mmore: not yet\x1b[0m",
+        ]
+
+    def test_what_to_type_is_said(self, told):
+        assert '  Put your id in quotes: learner_id = "ada"' in told(io.StringIO())
+
+    def test_a_file_has_none(self, told):
+        assert "\x1b" not in "".join(told(io.StringIO()))
+
+    @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+    def test_they_can_be_declined(self, told, monkeypatch, name, value):
+        monkeypatch.setenv(name, value)
+        assert "\x1b" not in "".join(told(Terminal()))
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "gbk", "cp437", "cp932", "ascii", "utf-8"])

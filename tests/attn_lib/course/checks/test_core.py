@@ -62,10 +62,10 @@ class TestPoints:
         check.part("first", points=2)
         check.call("good", Q, K, target="score_matrix")
         assert check.finish() is None
-        assert capsys.readouterr().out == "first: ok\n"
+        assert capsys.readouterr().out == "first: ok, worth 2 points\n"
         check.part("second", points=2)
         check.call("bad", Q, K, target="score_matrix")
-        with pytest.raises(ChecksFailed, match="first: ok\nsecond: not yet"):
+        with pytest.raises(ChecksFailed, match="first: ok, worth 2 points\nsecond: not yet"):
             check.finish()
 
     def test_a_cell_without_checks_is_an_authoring_error(self):

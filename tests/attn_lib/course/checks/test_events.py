@@ -141,7 +141,7 @@ class TestReports:
         check.value("x", expected=1)
         (reported,) = heard(check, Checks.finish)
         assert reported.parts == (Part("it", 1, [Finding("x")]),)
-        assert capsys.readouterr().out == "it: ok\n"
+        assert capsys.readouterr().out == "it: ok, worth 1 point\n"
 
     def test_later_checks_do_not_change_a_report(self):
         check = self.begun()

@@ -224,7 +224,7 @@ class TestCall:
         check.part("second", points=1)
         with pytest.raises(ChecksFailed, match="it was stopped before it returned") as stopped:
             check.call("f", Q, K, target="score_matrix")
-        assert str(stopped.value).startswith("first: ok\nsecond: not yet")
+        assert str(stopped.value).startswith("first: ok, worth 1 point\nsecond: not yet")
         assert stopped.value.__context__ is None
 
     def test_the_stub_counts_as_not_written_yet(self):

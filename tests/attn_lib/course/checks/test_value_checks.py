@@ -148,5 +148,7 @@ def test_a_prediction_is_right_within_the_tolerance():
     check.value("x", expected=16.0, within=0.5)
     check.part("not near", points=1)
     check.value("x", expected=16.0, within=0.3)
-    with pytest.raises(ChecksFailed, match=r"near: ok\nnot near: not yet\n  - x: expected 16, got"):
+    with pytest.raises(
+        ChecksFailed, match=r"near: ok, worth 1 point\nnot near: not yet\n  - x: expected 16, got"
+    ):
         check.finish()
