@@ -33,7 +33,7 @@ def rows(folder: Path, assignment: str) -> set[tuple]:
 
 
 @pytest.fixture(scope="module", params=COURSES)
-def graded(request, tmp_path_factory):
+def graded(request, tmp_path_factory, kernels_start_warm):
     """A course that nbgrader has graded, and a copy of it from before that."""
     course = COURSES[request.param]
     folder = tmp_path_factory.mktemp("course")

@@ -320,6 +320,7 @@ class TestStockNbgrader:
 
     # nbgrader's own code adds rows in an order about which SQLAlchemy 2.1 warns.
     @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+    @pytest.mark.usefixtures("kernels_start_warm")
     def test_stock_autograde_gives_the_same_rows(self, graded_class, roster, tmp_path):
         """Every score, comment and flag in the gradebook equals what stock nbgrader enters."""
         url = reading.sqlite_url(tmp_path)

@@ -42,7 +42,7 @@ echo "apt-get $DEBIAN_FRONTEND $*" >>"${0%/*}/log"
 [[ "$*" = *update* ]] || : >"${0%/*}/installed"
 """
 BROKEN_APT_GET = "#!/bin/bash\necho 'E: no network' >&2\nexit 100\n"
-CHROMIUM = BWRAP = PG_CTLCLUSTER = "#!/bin/bash\n"
+CHROMIUM = HEADLESS_SHELL = BWRAP = PG_CTLCLUSTER = "#!/bin/bash\n"
 
 
 class Machine:
@@ -170,6 +170,21 @@ def test_root_gets_the_browser_installed(machine):
     assert machine.apt_log()[1].endswith(" chromium libatomic1")
 
 
+def test_root_gets_the_browser_that_tests_take_less_time_with(machine):
+    machine.has(0, python3=PYTHON, chromium=CHROMIUM, apt_get=APT_GET)
+    assert machine.check("test").returncode == 0
+    assert machine.apt_log()[1].endswith(" chromium-headless-shell")
+    machine.has(0, chromium_headless_shell=HEADLESS_SHELL)
+    assert machine.check("test").stdout == ""
+
+
+def test_without_it_the_tests_run_in_chromium(machine):
+    machine.has(0, python3=PYTHON, chromium=CHROMIUM, apt_get=BROKEN_APT_GET)
+    checked = machine.check("test", CI="true")
+    assert checked.returncode == 0
+    assert "the browser tests run in Chromium itself" in checked.stdout
+
+
 PROGRAMS = [
     ("course", "bwrap", "bubblewrap", "nothing can be graded in its sandbox"),
     ("test", "bwrap", "bubblewrap", "nothing can be graded in its sandbox"),
@@ -180,7 +195,8 @@ PROGRAMS = [
 @pytest.mark.parametrize(("purpose", "program", "package", "left_out"), PROGRAMS)
 class TestPrograms:
     def test_root_gets_it_installed(self, purpose, program, package, left_out, machine):
-        machine.has(0, without=program, python3=PYTHON, chromium=CHROMIUM, apt_get=APT_GET)
+        browsers = {"chromium": CHROMIUM, "chromium_headless_shell": HEADLESS_SHELL}
+        machine.has(0, without=program, python3=PYTHON, apt_get=APT_GET, **browsers)
         assert machine.check(purpose).returncode == 0
         assert machine.apt_log()[1].endswith(f" {package}")
 

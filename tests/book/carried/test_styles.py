@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import hashlib
 import importlib
 import json
 import re
@@ -81,6 +82,14 @@ def test_style_sheets_of_others_are_known_when_no_page_is_written(tmp_path, buil
     assert styles.of_others(tmp_path, kept) == known
     with pytest.raises(ExtensionError, match=r"lacks style sheets .* jupyter-book build \. --all"):
         styles.of_others(tmp_path, tmp_path / "none.json")
+
+
+def test_every_page_asks_for_this_style_sheet_and_no_older_one(built_book):
+    version = hashlib.sha256((built_book / "_static" / "book.css").read_bytes()).hexdigest()[:8]
+    pages = [built_book / "index.html", *(built_book / "book").glob("*.html")]
+    for page in pages:
+        html = page.read_text(encoding="utf-8")
+        assert re.findall(r'_static/book\.css([^"]*)"', html) == [f"?v={version}"], page.name
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ STOCK = Config(
 )
 
 
+pytestmark = pytest.mark.usefixtures("kernels_start_warm")
+
+
 @pytest.fixture(scope="module")
 def submissions(root, proof, tmp_path_factory):
     """A folder with two submissions: the stub, and the stub with the reference answers."""
