@@ -10,9 +10,6 @@ from tests.book.contents import listed_pages
 
 PAGES = listed_pages(Path(__file__).resolve().parents[3])
 
-#: Cells of a mask show a number, and say which query and key they stand for.
-NUMBERS = ".mask-cell"
-
 #: What the keyboard can reach and does not show that it has.
 UNSEEN_FOCUS = """() => {
   const shows = (element) => {
@@ -27,9 +24,9 @@ UNSEEN_FOCUS = """() => {
   }).map((element) => element.outerHTML.slice(0, 100));
 }"""
 #: Names that do not contain the words that are seen.
-OTHER_NAMES = f"""() => [...document.querySelectorAll(
+OTHER_NAMES = """() => [...document.querySelectorAll(
     "a[aria-label], button[aria-label], summary[aria-label]")]
-  .filter((element) => !element.matches("{NUMBERS}") && element.innerText.trim())
+  .filter((element) => element.innerText.trim())
   .filter((element) => !element.ariaLabel.toLowerCase()
     .includes(element.innerText.trim().toLowerCase()))
   .map((element) => element.outerHTML.slice(0, 100))"""
@@ -51,6 +48,18 @@ UNSHADED = """() => [...document.querySelectorAll(".highlight pre")]
   .map((code) => getComputedStyle(code).backgroundAttachment)"""
 
 
+#: Tables that are wider than their place and do not fade out where they go on.
+UNFADED = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+  .filter((place) => place.scrollWidth > place.clientWidth)
+  .filter((place) => getComputedStyle(place).maskImage === "none")
+  .map((place) => place.innerText.slice(0, 60))"""
+#: Tables that are wider than their place, those of exhibits included.
+WIDE_TABLES = """() => [...document.querySelectorAll(
+    ".pst-scrollable-table-container, figure.museum")]
+  .filter((place) => place.scrollWidth > place.clientWidth)
+  .map((place) => place.innerText.slice(0, 60))"""
+
+
 @pytest.mark.parametrize("name", [*PAGES, "search", "404"])
 def test_a_page(tabs, built_book, name):
     watched = tabs.open()
@@ -62,6 +71,9 @@ def test_a_page(tabs, built_book, name):
     assert page.evaluate(SAID_TWICE) == []
     watched.set_width(320)
     assert watched.overflow() <= 0
+    watched.wait_for(f"({UNFADED})().length === 0")
+    if name.startswith("book/museum"):
+        assert page.evaluate(WIDE_TABLES) == []
     if page.locator("figure.museum").count():
         assert page.evaluate(SMALLEST_DIGITS) >= 12
         shades = page.evaluate(UNSHADED)
