@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,9 @@ _RC: dict[Any, Any] = {
     "xtick.labelcolor": INK,
     "ytick.labelcolor": INK,
 }
+
+# √64, or a letter with an index, such as d_k or √d_model. A name such as attn_lib is no symbol.
+_SYMBOL = re.compile(r"√(\d+)|(√?)\b([A-Za-z])_([A-Za-z]+)\b")
 
 
 @contextmanager
@@ -118,3 +122,42 @@ def bare(axes: Axes) -> Axes:
     axes.set_yticks([])
     axes.spines[:].set_visible(False)
     return axes
+
+
+def with_symbols(text: str) -> str:
+    r"""Return a label with its symbols as formulas, as Matplotlib sets them.
+
+    Parameters
+    ----------
+    text : str
+        A text in which symbols are written as in code, such as √d_k. One that has a formula already
+        stays as it is.
+
+    Examples
+    --------
+    >>> print(with_symbols("score ÷ √d_k"))
+    score ÷ $\sqrt{d_k}$
+    >>> print(with_symbols("attn_lib: √64 for d_model"))
+    attn_lib: $\sqrt{64}$ for $d_\mathrm{model}$
+    """
+
+    def formula(symbol: re.Match[str]) -> str:
+        number, root, letter, index = symbol.groups()
+        inner = number or f"{letter}_" + (index if len(index) == 1 else rf"\mathrm{{{index}}}")
+        return rf"$\sqrt{{{inner}}}$" if number or root else f"${inner}$"
+
+    return text if "$" in text else _SYMBOL.sub(formula, text)
+
+
+def set_symbols(figure: Figure) -> None:
+    """Set the symbols in all labels of a figure as formulas, those at ticks included."""
+    from matplotlib.text import Text
+
+    for axis in (axis for axes in figure.axes for axis in (axes.xaxis, axes.yaxis)):
+        # Labels at ticks are written anew whenever they are drawn.
+        labels = [label.get_text() for label in axis.get_ticklabels()]
+        written = [with_symbols(label) for label in labels]
+        if written != labels:
+            axis.set_ticks(axis.get_majorticklocs(), labels=written)
+    for label in figure.findobj(Text):
+        label.set_text(with_symbols(label.get_text()))

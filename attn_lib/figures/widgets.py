@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attn_lib.figures.style import set_symbols
+
 if TYPE_CHECKING:
     from ipywidgets import VBox
     from matplotlib.figure import Figure
@@ -382,6 +384,7 @@ def _draw(figure: Figure, text: str, file_format: str) -> Frame:
     from PIL import Image
 
     _checked(figure, text)
+    set_symbols(figure)
     width, height = figure.get_size_inches() * _CSS_PIXELS_PER_INCH
     canvas, dpi = figure.canvas, figure.dpi
     # `savefig` would compute the layout twice, which takes as long as drawing.

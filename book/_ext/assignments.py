@@ -152,8 +152,8 @@ def describe(found: Overview, repository: str = "", branch: str = "main") -> lis
     sentences = (
         f"The exercise `{found.name}` has {len(found.tasks)} tasks. They take about "
         f"{found.minutes} minutes together and give {found.points} points. "
-        f"Open JupyterLab ([how](how-to-use.md#open-the-exercises)) and choose `{found.name}`, "
-        f"then `{found.name}.ipynb`."
+        "On a computer, open JupyterLab ([how](how-to-use.md#open-the-exercises)) and choose "
+        f"`{found.name}`, then `{found.name}.ipynb`."
     )
     tasks = [[task.name, task.minutes, task.points] for task in found.tasks]
     return [
@@ -168,7 +168,8 @@ def describe(found: Overview, repository: str = "", branch: str = "main") -> lis
 
 def _ways_to_open(name: str, repository: str, branch: str) -> str:
     path = f"exercises/{name}/{name}.ipynb"
-    download = f"Or download {{download}}`{name}.ipynb </{path}>`."
+    file = f"{{download}}`{name}.ipynb </{path}>`"
+    download = f"Or download {file}, which needs `attn_lib` installed."
     if not repository:
         return download
     colab, binder = (make(repository, branch, path) for make in (colab_address, binder_address))

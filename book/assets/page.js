@@ -41,15 +41,25 @@
     const sidebar = document.getElementById(`pst-${name}-sidebar`);
     const dialog = document.getElementById(`pst-${name}-sidebar-modal`);
     if (!button || !sidebar || !dialog) return;
+    // Nobody can press Escape on a phone, and a screen reader finds no place beside a dialog.
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "menu-close";
+    close.textContent = "Close";
+    close.addEventListener("click", () => dialog.close());
     button.addEventListener("click", () => {
       if (wide.matches && onWide) {
         onWide(sidebar);
         return;
       }
       move(sidebar, dialog);
+      dialog.prepend(close);
       dialog.showModal();
     });
-    dialog.addEventListener("close", () => move(dialog, sidebar));
+    dialog.addEventListener("close", () => {
+      close.remove();
+      move(dialog, sidebar);
+    });
     dialog.addEventListener("click", (event) => {
       const { left, right, top, bottom } = dialog.getBoundingClientRect();
       const { clientX: x, clientY: y, target } = event;

@@ -16,10 +16,14 @@ const progress = (() => {
     return made;
   }
 
-  // The text of a heading, without the sign that links to it and with each formula once.
+  // The text of a heading, without the sign that links to it, and with formulas as in the menus.
   function textOf(heading) {
     const copy = heading.cloneNode(true);
-    copy.querySelectorAll(".headerlink, .katex-html, annotation").forEach((part) => part.remove());
+    copy.querySelectorAll(".headerlink").forEach((part) => part.remove());
+    copy.querySelectorAll(".math").forEach((formula) => {
+      const tex = formula.querySelector("annotation").textContent;
+      formula.replaceWith(tex.replace(/\\sqrt\{(.*?)\}/, "√$1"));
+    });
     return copy.textContent.trim();
   }
 
@@ -68,11 +72,24 @@ const progress = (() => {
     memory.change((content) => { content.place = place; });
   }
 
+  // The link in the menu to the first page after a chapter that is not done.
+  function nextAfter(chapter, done) {
+    const links = [...document.querySelectorAll("nav.bd-links a")];
+    const at = links.findIndex((link) => nameOf(link.pathname) === chapter);
+    return at < 0 ? undefined : links.slice(at + 1).find((link) => !done[nameOf(link.pathname)]);
+  }
+
   function showPlace(start) {
     start.querySelector(".continue")?.remove();
-    const { place } = memory.read();
+    const { done, place } = memory.read();
     const target = start.querySelector("a");
     if (typeof place?.page !== "string" || !target) return;
+    const next = done[place.page] ? nextAfter(place.page, done) : undefined;
+    if (next) {
+      const link = element("a", { href: next.href }, next.textContent.trim());
+      start.append(element("span", { class: "continue" }, "Continue with: ", link));
+      return;
+    }
     // Beside the first chapter, where the others are too.
     const address = new URL(`${encodeURIComponent(place.page)}.html`, target.href);
     if (place.anchor) address.hash = place.anchor;

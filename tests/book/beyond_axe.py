@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from playwright.sync_api import Page
 
-#: Cells of a mask show a number, and say which query and key they stand for.
-NUMBERS = ".mask-cell"
-
 #: What the keyboard can reach and does not show that it has.
 UNSEEN_FOCUS = """() => {
   const shows = (element) => {
@@ -21,9 +18,9 @@ UNSEEN_FOCUS = """() => {
   }).map((element) => element.outerHTML.slice(0, 100));
 }"""
 #: Names that do not contain the words that are seen.
-OTHER_NAMES = f"""() => [...document.querySelectorAll(
+OTHER_NAMES = """() => [...document.querySelectorAll(
     "a[aria-label], button[aria-label], summary[aria-label]")]
-  .filter((element) => !element.matches("{NUMBERS}") && element.innerText.trim())
+  .filter((element) => element.innerText.trim())
   .filter((element) => !element.ariaLabel.toLowerCase()
     .includes(element.innerText.trim().toLowerCase()))
   .map((element) => element.outerHTML.slice(0, 100))"""
@@ -43,10 +40,20 @@ SMALLEST_DIGITS = """() => Math.min(...[...document.querySelectorAll(
 UNSHADED = """() => [...document.querySelectorAll(".highlight pre")]
   .filter((code) => code.scrollWidth > code.clientWidth)
   .map((code) => getComputedStyle(code).backgroundAttachment)"""
+#: Tables that are wider than their place and do not fade out where they go on.
+UNFADED = """() => [...document.querySelectorAll(".pst-scrollable-table-container")]
+  .filter((place) => place.scrollWidth > place.clientWidth)
+  .filter((place) => getComputedStyle(place).maskImage === "none")
+  .map((place) => place.innerText.slice(0, 60))"""
+#: Tables that are wider than their place, those of exhibits included.
+WIDE_TABLES = """() => [...document.querySelectorAll(
+    ".pst-scrollable-table-container, figure.museum")]
+  .filter((place) => place.scrollWidth > place.clientWidth)
+  .map((place) => place.innerText.slice(0, 60))"""
 
 
 def problems(page: Page) -> dict[str, object]:
-    """Return by kind what is wrong with a page."""
+    """Return by kind what is wrong with a page in a narrow window."""
     found = {
         "focus that is not seen": page.evaluate(UNSEEN_FOCUS),
         "names without the words that are seen": page.evaluate(OTHER_NAMES),

@@ -315,7 +315,8 @@ class WatchedPage:
         """Return what `layout` finds once it finds nothing, or what is left after some time."""
         last = time.monotonic() + PATIENCE
         while (found := self.layout(exclude)) and time.monotonic() < last:
-            self.page.evaluate("new Promise(done => setTimeout(done, 50))")
+            # Longer than scroll.js waits after a change of the page, which `layout` makes too.
+            self.page.evaluate("new Promise(done => setTimeout(done, 500))")
         return found
 
     def colours(self, *themes: str) -> list[str]:

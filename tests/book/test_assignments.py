@@ -149,7 +149,7 @@ def test_a_page_lists_the_tasks_of_its_exercise(main_of, page, section, name):
         f"The exercise {name} has {len(found.tasks)} tasks. They take about {found.minutes} "
         f"minutes together and give {found.points} points."
     ) in text
-    assert f"Open JupyterLab (how) and choose {name}, then {name}.ipynb." in text
+    assert f"On a computer, open JupyterLab (how) and choose {name}, then {name}.ipynb." in text
     (way,) = part.find_all("a", string="how")
     assert way["href"].endswith("#open-the-exercises")
     assert rows(part.find("table"))[1:] == [

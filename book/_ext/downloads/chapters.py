@@ -203,10 +203,10 @@ def _write_notebook(app: Sphinx, doctree: nodes.document, document: str) -> None
     path.write_text(nbformat.writes(notebook), encoding="utf-8")
     title = next(doctree.findall(nodes.title))
     above = next(doctree.findall(states_time), title)
-    line = nodes.paragraph("", "Take along: ", classes=[CLASS])
+    line = nodes.paragraph("", "Download ", classes=[CLASS])
     name = f"{basename(document)}.ipynb"
     line += nodes.reference("", "this chapter as a notebook", refuri=name, internal=True)
-    line += nodes.Text(", whose figures move in JupyterLab")
+    line += nodes.Text(" for JupyterLab, where its figures move too.")
     above.parent.insert(above.parent.index(above) + 1, line)
 
 

@@ -17,6 +17,7 @@ from sphinx.util.math import get_node_equation_number
 
 from .stored import StoredFormulas
 from .typesetting import FOLDER, FormulaError, typeset
+from .within_text import GLUED, FormulasWithinText, breakable
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -72,6 +73,8 @@ class Formulas:
     def visit_math(self, translator: HTML5Translator, node: nodes.math) -> None:
         """Write a formula within a line."""
         html = self._html(translator, node, node.astext(), display=False)
+        if node.get(GLUED):
+            html = breakable(html)
         opening = translator.starttag(node, "span", "", CLASS=CLASSES)
         translator.body.append(f"{opening}{html}</span>")
         raise nodes.SkipNode
@@ -110,6 +113,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_html_math_renderer(
         "katex", (formulas.visit_math, None), (formulas.visit_math_block, None)
     )
+    app.add_post_transform(FormulasWithinText)
     app.connect("builder-inited", formulas.open)
     app.connect("build-finished", formulas.close)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -23,6 +23,7 @@ live.figure("masked-weights", (root, start) => {
 
   const offset = () => (state.alignment === "bottom-right" ? nK - state.n_q : 0);
   const shown = (i) => i < state.n_q;
+  const nameOf = (i, j) => `Query ${i + 1} may attend to key ${j + 1}`;
   const isFuture = (i, j) => j > i + offset();
   const { sum } = attn;
 
@@ -52,7 +53,6 @@ live.figure("masked-weights", (root, start) => {
   const cells = rows.map((i) => columns.map((j) => {
     const button = el("button", {
       type: "button", class: "mask-cell", tabindex: i + j === 0 ? 0 : -1,
-      "aria-label": `Query ${i + 1} may attend to key ${j + 1}`,
       onclick: () => { if (!painted) paint(i, j, !mask[i][j]); },
       onpointerdown: () => { stroke = { i, j, to: !mask[i][j] }; painted = false; },
       onfocus: () => { focused = [i, j]; rove(); },
@@ -189,8 +189,9 @@ live.figure("masked-weights", (root, start) => {
       const { button, weight } = cells[i][j];
       if (!shown(i)) return;
       const [allowed, w] = [mask[i][j], trace[i].weights[j]];
-      change(button, { "aria-pressed": allowed });
-      write(button, givenText(trace[i].given[j], allowed ? {} : way));
+      const given = givenText(trace[i].given[j], allowed ? {} : way);
+      change(button, { "aria-pressed": allowed, "aria-label": `${nameOf(i, j)}: ${given}` });
+      write(button, given);
       button.classList.toggle("mask-own", nRows > 1 && j === i + offset());
       write(weight, number(w));
       weight.style.setProperty("--share", `${100 * (Number.isNaN(w) ? 0 : w)}%`);

@@ -125,3 +125,14 @@ def test_a_picture_has_alternative_text_and_a_caption():
 def test_misuse_is_explained(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_symbols_in_labels_are_drawn_as_formulas():
+    with course_style():
+        figure = new_figure(height=1.5)
+        axes = figure.add_subplot()
+        axes.set_title("score ÷ √d_k")
+        axes.set_yticks([0, 1], ["W_Q", "attn_lib"])
+    picture(figure, "Scores divided by √d_k.")._repr_html_()
+    assert axes.get_title() == r"score ÷ $\sqrt{d_k}$"
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["$W_Q$", "attn_lib"]

@@ -9,6 +9,7 @@ import io
 import re
 
 import pytest
+from bs4 import BeautifulSoup
 from docutils import nodes
 from fontTools.ttLib import TTFont
 
@@ -16,9 +17,36 @@ from book._ext.formulas import display_tex, typesetting
 from book._ext.formulas.fonts import characters, fonts, reduced_font, style_sheet
 from book._ext.formulas.stored import StoredFormulas
 from book._ext.formulas.typesetting import FormulaError, typeset
+from book._ext.formulas.within_text import glue_punctuation, set_symbols
+
+#: The formulas that end a line of which the next one begins with punctuation.
+LEFT_ALONE = """() => {
+  const LIMIT = "p, li, td, th, dd, legend, label";
+  const after = (formula) => {
+    const texts = document.createTreeWalker(formula.closest(LIMIT), NodeFilter.SHOW_TEXT);
+    texts.currentNode = formula;
+    while (formula.contains(texts.currentNode)) if (!texts.nextNode()) return null;
+    return texts.currentNode;
+  };
+  const followed = [...document.querySelectorAll("article span.math")]
+    .filter((formula) => formula.checkVisibility() && formula.closest(LIMIT))
+    .map((formula) => [formula, after(formula)])
+    .filter(([, text]) => text && /^[.,;:!?)]/.test(text.data));
+  const alone = followed.filter(([formula, text]) => {
+    const character = document.createRange();
+    character.setStart(text, 0);
+    character.setEnd(text, 1);
+    const last = [...formula.querySelectorAll(".katex-base")].at(-1);
+    return character.getBoundingClientRect().left < last.getBoundingClientRect().left;
+  });
+  const tex = ([formula]) => formula.querySelector("annotation").textContent;
+  return [followed.length, alone.map(tex)];
+}"""
 
 
-@pytest.mark.parametrize("name", ["formulas", "formulas.fonts", "formulas.typesetting"])
+@pytest.mark.parametrize(
+    "name", ["formulas", "formulas.fonts", "formulas.typesetting", "formulas.within_text"]
+)
 def test_examples(name):
     results = doctest.testmod(importlib.import_module(f"book._ext.{name}"))
     assert results.attempted
@@ -122,3 +150,59 @@ def test_v8_is_started_once():
     typesetting.typeset("a", display=False)
     typesetting.typeset("b", display=True)
     assert typesetting._engine.cache_info().misses == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "glued"),
+    [
+        ("So (", ") it is.", "(F)"),
+        ("That is ", ". Then", "F."),
+        ("“", "”, he said", "“F”,"),
+        ("By ", " it is", ""),
+        ("In an ", "-gram", ""),
+    ],
+)
+def test_punctuation_stays_beside_its_formula(before, after, glued):
+    formula = nodes.math("F", "F")
+    paragraph = nodes.paragraph("", "", nodes.Text(before), formula, nodes.Text(after))
+    glue_punctuation(formula)
+    assert paragraph.astext() == f"{before}F{after}"
+    assert [part.astext() for part in paragraph.findall(nodes.inline)] == ([glued] if glued else [])
+
+
+def test_a_link_that_is_a_formula_is_glued_as_a_whole():
+    formula = nodes.math("F", "F")
+    link = nodes.reference("", "", formula, refuri="a.html")
+    paragraph = nodes.paragraph("", "", link, nodes.Text(". Then"))
+    glue_punctuation(formula)
+    (glued,) = paragraph.findall(nodes.inline)
+    assert (glued.astext(), link.parent, link.astext()) == ("F.", glued, "F")
+
+
+def test_code_in_a_heading_is_no_formula():
+    heading = nodes.title("", "", nodes.literal("", "d_k"), nodes.Text(" and d_v"))
+    set_symbols(heading)
+    assert [part.astext() for part in heading.findall(nodes.math)] == ["d_v"]
+
+
+@pytest.mark.parametrize("width", [320, 375])
+@pytest.mark.parametrize("name", ["orientation", "complexity", "softmax-saturation"])
+def test_no_line_begins_with_the_punctuation_after_a_formula(tabs, built_book, name, width):
+    watched = tabs.open(width=width)
+    watched.open((built_book / "book" / f"{name}.html").as_uri())
+    followed, alone = watched.page.evaluate(LEFT_ALONE)
+    assert followed > 5
+    assert alone == []
+    tabs.close(watched)
+
+
+def test_a_symbol_is_a_formula_in_its_heading_and_text_in_menus(built_book):
+    html = (built_book / "book" / "variance-growth.html").read_text(encoding="utf-8")
+    page = BeautifulSoup(html, "html.parser")
+    section = page.find("article").find("section")
+    assert section["id"] == "variance-growth-why-d-k"
+    assert section.h1.find("annotation").string == r"\sqrt{d_k}"
+    title = "Variance growth: why √d_k"
+    assert page.title.string.startswith(f"3. {title}")
+    current = page.select_one("nav.bd-links a.current, nav.bd-links .current.active > a")
+    assert current.get_text(strip=True) == f"3. {title}"

@@ -9,6 +9,17 @@ FALLBACK = """() => {
   document.addEventListener("copy", (event) => { window.copiedText = event.target.value; });
 }"""
 
+#: How far the last letter of a piece of code, once scrolled to its end, stands before the button.
+ROOM = """() => [...document.querySelectorAll("div.highlight > pre")]
+  .filter((code) => code.scrollWidth > code.clientWidth)
+  .map((code) => {
+    code.scrollLeft = code.scrollWidth;
+    const text = document.createRange();
+    text.selectNodeContents(code);
+    const ends = [...text.getClientRects()].map(({ right }) => right);
+    return code.nextElementSibling.getBoundingClientRect().left - Math.max(...ends);
+  })"""
+
 
 @pytest.fixture
 def orientation(watch, built_book):
@@ -60,6 +71,18 @@ def test_a_menu_keeps_the_keyboard_and_gives_it_back(orientation):
     assert page.locator("#pst-primary-sidebar nav.bd-links").count() == 1
 
 
+@pytest.mark.parametrize("name", ["primary", "secondary"])
+def test_a_menu_has_a_button_that_closes_it(orientation, name):
+    watched = orientation(width=375)
+    page = watched.page
+    page.get_by_role("button", name=f"Toggle {name} sidebar").click()
+    close = page.get_by_role("dialog").get_by_role("button", name="Close")
+    assert close.bounding_box()["height"] >= 24
+    close.click()
+    watched.wait_for("!document.querySelector('dialog[open]')")
+    assert page.get_by_text("Close", exact=True).count() == 0
+
+
 def test_a_link_to_a_section_closes_the_menu(orientation):
     watched = orientation(width=375)
     page = watched.page
@@ -100,3 +123,24 @@ def test_the_chosen_theme_stays(orientation):
     page.reload()
     assert watched.theme() == "dark"
     watched.page.evaluate("localStorage.clear()")
+
+
+def test_on_a_phone_nothing_is_covered_or_needs_a_keyboard(orientation):
+    page = orientation(width=375, has_touch=True).page
+    rooms = page.evaluate(ROOM)
+    assert len(rooms) > 5
+    assert min(rooms) >= 0
+    assert page.locator(".search-open-field kbd").evaluate_all(
+        "keys => keys.map(key => getComputedStyle(key).display)"
+    ) == ["none"]
+    # Phones enlarge the page around a smaller field.
+    fields = page.locator(".attn-live-now input[type=number]")
+    sizes = fields.evaluate_all("all => all.map(field => getComputedStyle(field).fontSize)")
+    assert set(sizes) == {"16px"}
+
+
+def test_a_download_is_named_by_its_text_alone(orientation):
+    (link,) = orientation().page.locator("a.reference.download").all()
+    assert link.inner_text() == "masking.ipynb"
+    # The theme's sign is of a font that is not there, so it would be a box.
+    assert link.evaluate("link => getComputedStyle(link, '::before').content") == "none"

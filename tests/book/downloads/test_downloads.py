@@ -8,6 +8,7 @@ import importlib
 import re
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -174,7 +175,7 @@ class TestText:
 class TestExercises:
     def test_without_an_address_there_is_a_file_only(self):
         text = "\n".join(describe(overview("sums", TABLE)))
-        assert "Or download {download}`sums.ipynb </exercises/sums/sums.ipynb>`." in text
+        assert "Or download {download}`sums.ipynb </exercises/sums/sums.ipynb>`, which" in text
         assert "Colab" not in text
         assert "Binder" not in text
 
@@ -185,6 +186,38 @@ class TestExercises:
         assert f"(https://colab.research.google.com/github/ada/course/blob/main/{path})" in text
         assert f"(https://mybinder.org/v2/gh/ada/course/main?urlpath=lab/tree/{path})" in text
         assert f'`%pip install "attn_lib @ git+{repository}@main"`' in text
+
+    def test_a_book_with_an_address_links_notebooks_of_the_repository(
+        self, tiny_book, jupyter_book, tmp_path
+    ):
+        source = tiny_book("exercise")
+        (source / "exercises").symlink_to(ROOT / "exercises")
+        toc = "format: jb-book\nroot: book/index\nchapters:\n  - file: book/how-to-use\n"
+        (source / "_toc.yml").write_text(toc, encoding="utf-8")
+        page = "# How to use it\n\n## Open the exercises\n\n:::{assignment} quiz\n:::\n"
+        (source / "book" / "how-to-use.md").write_text(page, encoding="utf-8")
+        config = (source / "_config.yml").read_text(encoding="utf-8")
+        for name, value in (("address", "https://github.com/ada/course"), ("branch", "term/27")):
+            config, n = re.subn(f"repository_{name}: .*", f"repository_{name}: {value}", config)
+            assert n == 1
+        (source / "_config.yml").write_text(config, encoding="utf-8")
+        build = jupyter_book(source, tmp_path)
+        assert build.status == 0, build.tail()
+        for page, name in (("index", "masking"), ("how-to-use", "quiz")):
+            html = (build.html / "book" / f"{page}.html").read_text(encoding="utf-8")
+            links = BeautifulSoup(html, "html.parser").select(".downloads a.external")
+            binder, colab = (urlsplit(link["href"]) for link in links)
+            assert [link.get_text() for link in links] == ["in Binder", "in Colab"]
+            colab_prefix, path = colab.path.split("/blob/term/27/")
+            assert (colab.hostname, colab_prefix) == (
+                "colab.research.google.com",
+                "/github/ada/course",
+            )
+            assert path == f"exercises/{name}/{name}.ipynb"
+            assert (ROOT / path).is_file()
+            # A slash in a branch would be taken for the end of its name.
+            assert (binder.hostname, binder.path) == ("mybinder.org", "/v2/gh/ada/course/term%2F27")
+            assert binder.query == f"urlpath=lab/tree/{path}"
 
     @pytest.mark.parametrize("make", [colab_address, binder_address])
     @pytest.mark.parametrize("ending", ["", "/", ".git"])

@@ -61,6 +61,21 @@ def test_the_first_page_leads_to_where_a_reader_was(page_at):
     page.wait_for_url("**/book/masking.html#the-causal-mask")
 
 
+def test_the_first_page_leads_on_from_a_chapter_that_is_done(page_at):
+    page = page_at("softmax-saturation")
+    page.get_by_role("button", name=DONE).click()
+    page = page_at("variance-growth")
+    page_at("index")
+    assert page.locator(".continue").inner_text().endswith("were: 3. Variance growth: why √d_k")
+    page = page_at("variance-growth")
+    page.get_by_role("button", name=DONE).click()
+    page = page_at("index")
+    place = page.locator(".continue")
+    assert place.inner_text() == "Continue with: 5. Masking: who may look at whom"
+    place.get_by_role("link").click()
+    page.wait_for_url("**/book/masking.html")
+
+
 def test_all_of_it_is_forgotten(page_at):
     page = page_at("orientation")
     page.get_by_role("button", name=DONE).click()

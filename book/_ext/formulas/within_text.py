@@ -1,0 +1,107 @@
+"""Formulas as part of a line: punctuation stays beside them, and headings have them set.
+
+Browsers may break a line between a formula and the full stop after it, because a formula is a box
+to them. So both are put into one node, within which no line is broken.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+#: The class of such nodes, and what their formulas are marked with.
+GLUED = "glued"
+#: What KaTeX does not divide. A long formula has several.
+PIECE = '<span class="katex-base">'
+OPENING = re.compile(r"[(\[“‘]+$")
+CLOSING = re.compile(r"^[.,;:!?…)\]”’]+")
+# √d_k, or a letter with an index. A name such as attn_lib is no formula.
+SYMBOL = re.compile(r"(√?)\b([A-Za-z])_([A-Za-z])\b")
+
+
+def glue_punctuation(formula: nodes.math) -> None:
+    """Put a formula and the punctuation that touches it into one node, which no line divides.
+
+    Parameters
+    ----------
+    formula : nodes.math
+        It stands in a text, which is changed. If it is all of a link, the link is glued.
+    """
+    whole: nodes.Element = formula
+    while isinstance(whole.parent, nodes.Inline) and len(whole.parent) == 1:
+        whole = whole.parent
+    parent = whole.parent
+    place = parent.index(whole)
+    before, after = "", ""
+    if place + 1 < len(parent) and isinstance(parent[place + 1], nodes.Text):
+        text = parent[place + 1].astext()
+        if closing := CLOSING.search(text):
+            after = closing[0]
+            parent[place + 1] = nodes.Text(text[closing.end() :])
+    if place and isinstance(parent[place - 1], nodes.Text):
+        text = parent[place - 1].astext()
+        if opening := OPENING.search(text):
+            before = opening[0]
+            parent[place - 1] = nodes.Text(text[: opening.start()])
+    if before or after:
+        formula[GLUED] = True
+        glued = nodes.inline(classes=[GLUED])
+        parent[place] = glued
+        glued += [nodes.Text(before), whole, nodes.Text(after)]
+
+
+def breakable(html: str) -> str:
+    """Allow line breaks between the pieces of a typeset formula, where all else is kept together.
+
+    Examples
+    --------
+    >>> breakable(f"<b>{PIECE}a =</span>{PIECE}b</span></b>")
+    '<b><span class="katex-base">a =</span><wbr><span class="katex-base">b</span></b>'
+    """
+    before, piece, rest = html.partition(PIECE)
+    return before + piece + rest.replace(PIECE, f"<wbr>{PIECE}")
+
+
+def set_symbols(heading: nodes.title) -> None:
+    r"""Replace symbols in the text of a heading, such as √d_k, by formulas.
+
+    Examples
+    --------
+    >>> heading = nodes.title("", "", nodes.Text("Why √d_k and not attn_lib?"))
+    >>> set_symbols(heading)
+    >>> [child.astext() for child in heading]
+    ['Why ', '\\sqrt{d_k}', ' and not attn_lib?']
+    """
+    for text in list(heading.findall(nodes.Text)):
+        written = text.astext()
+        made: list[nodes.Node] = []
+        end = 0
+        for symbol in SYMBOL.finditer(written):
+            root, letter, index = symbol.groups()
+            indexed = f"{letter}_{index}"
+            tex = rf"\sqrt{{{indexed}}}" if root else indexed
+            made += [nodes.Text(written[end : symbol.start()]), nodes.math(tex, tex)]
+            end = symbol.end()
+        if made and not isinstance(text.parent, (nodes.literal, nodes.math)):
+            text.parent.replace(text, [*made, nodes.Text(written[end:])])
+
+
+class FormulasWithinText(SphinxPostTransform):
+    """Prepare the formulas of a page that is about to be written.
+
+    Menus, titles of windows and the search have taken their texts before, and stay texts.
+    """
+
+    default_priority = 700
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        """Change the page."""
+        for heading in list(self.document.findall(nodes.title)):
+            if isinstance(heading.parent, nodes.section):
+                set_symbols(heading)
+        for formula in list(self.document.findall(nodes.math)):
+            glue_punctuation(formula)
