@@ -40,7 +40,7 @@ def test_every_answer_has_all_parts(article):
 def test_the_required_questions_are_asked(article):
     asked = " ".join(h.get_text() for h in article.find_all("h3"))
     for words in (
-        "QKᵀ mean", "softmax, and why after the scores", "√d_k and not d_k",
+        "QKᵀ mean", "softmax, and why after the scores", r"\(\sqrt{d_k}\) and not \(d_k\)",
         "second coordinate not 0", "three projections", "fully masked row",
         "in operations and in memory", "streaming attention stay exact",
     ):  # fmt: skip
