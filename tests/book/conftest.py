@@ -19,9 +19,9 @@ import yaml
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
-LOOKS, KEEP_LOOKS, NAMES = (
+LOOKS, KEEP_LOOKS, NAMES, UNREACHED = (
     (Path(__file__).parent / name).read_text(encoding="utf-8")
-    for name in ("looks.js", "keep_looks.js", "names.js")
+    for name in ("looks.js", "keep_looks.js", "names.js", "unreached.js")
 )
 #: The rules whose result depends on colours. For a link in a text, so does its distinction.
 COLOUR_RULES = ["color-contrast", "link-in-text-block"]
@@ -204,10 +204,11 @@ class WatchedPage:
     def lighter(self, empty: Sequence[str] = ()) -> Iterator[None]:
         """Take elements out of the page within this context that the checker need not see.
 
-        The spans that only colour code are half of what is left of all elements on many pages. A
-        rule that is not about colours has nothing to say of an element with no attribute but its
-        class. Elements that match a selector in `empty` lose their content and keep their height:
-        the checker would walk through all of it, even where it is told to exclude it.
+        The spans that only colour code and the parts of formulas are two thirds of what is left of
+        all elements on many pages. A rule that is not about colours has nothing to say of an
+        element with no attribute but its class, or of the parts of a formula. Elements that match a
+        selector in `empty` lose their content and keep their height: the checker would walk through
+        all of it, even where it is told to exclude it.
         """
         self.page.evaluate(
             """selectors => {
@@ -216,8 +217,7 @@ class WatchedPage:
                     element.replaceChildren(...nodes);
                     return () => element.replaceChildren(...kept);
                 };
-                const empty = element => {
-                    const { height } = element.getBoundingClientRect();
+                const empty = ([element, height]) => {
                     const before = element.getAttribute("style");
                     const fill = replaceContent(element, []);
                     element.style.height = `${height}px`;
@@ -236,14 +236,26 @@ class WatchedPage:
                     plain.normalize();
                     return replaceContent(pre, plain.childNodes);
                 };
+                const checked = /^(aria-|role$|id$|tabindex$|href$)/;
+                const isPlainMath = element =>
+                    [...element.querySelectorAll("*")].every(part =>
+                        [...part.attributes].every(({ name }) => !checked.test(name)));
+                const withoutParts = math => replaceContent(math, [math.textContent]);
                 const all = selector => [...document.querySelectorAll(selector)];
-                window.putBack = selectors.flatMap(all).map(empty);
-                window.putBack.push(...all("pre").map(uncolour));
+                // All at first, because each measurement after a change lays out the page anew.
+                const measured = selectors.flatMap(all).map(
+                    element => [element, element.getBoundingClientRect().height]);
+                window.putBack ??= [];
+                window.putBack.push([
+                    ...measured.map(empty),
+                    ...all("pre").map(uncolour),
+                    ...all("math").filter(isPlainMath).map(withoutParts),
+                ]);
             }""",
             list(empty),
         )
         yield
-        self.page.evaluate("putBack.reverse().forEach(act => act())")
+        self.page.evaluate("putBack.pop().reverse().forEach(act => act())")
 
     def pictures_not_shown(self) -> list[str]:
         """Return the figures' pictures that cannot be loaded or are no pictures.
@@ -265,27 +277,46 @@ class WatchedPage:
         """Return by how many pixels the page is wider than the window."""
         return self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
 
-    def axe(self, *, colours: bool = True, exclude: Sequence[str] = ()) -> list[str]:
+    def axe(self, *, without: Sequence[str] = (), exclude: Sequence[str] = ()) -> list[str]:
         """Return the violations that the accessibility checker finds, one line per element.
 
-        It applies all rules, or all except those about colours. Elements that match a selector in
-        `exclude` are not checked.
+        It applies all rules but those in `without`. Elements that match a selector in `exclude`
+        are not checked.
         """
         return self._checked(
             _all_but(exclude),
             runOnly={"type": "tag", "values": AXE_TAGS},
-            rules={} if colours else {rule: {"enabled": False} for rule in COLOUR_RULES},
+            rules={rule: {"enabled": False} for rule in without},
         )
 
     def layout(self, exclude: Sequence[str] = ()) -> list[str]:
         """Return the violations of the rules about sizes and places."""
-        return self._checked(_all_but(exclude), runOnly={"type": "rule", "values": LAYOUT_RULES})
+        with self.emptied():
+            return self._checked(
+                _all_but(exclude), runOnly={"type": "rule", "values": LAYOUT_RULES}
+            )
+
+    @contextlib.contextmanager
+    def emptied(self, keep: str = ":not(*)") -> Iterator[None]:
+        """Empty all blocks within this context that are not reached by pointer or keyboard.
+
+        They keep their heights. What scrolls or may cover others stays, and so does what matches
+        the selector `keep`. With most of its elements gone, a page is laid out and painted sooner.
+        """
+        self.page.evaluate(UNREACHED, keep)
+        with self.lighter(empty=["[data-unreached]"]):
+            yield
+        self.page.evaluate(
+            "document.querySelectorAll('[data-unreached]')"
+            ".forEach(element => { delete element.dataset.unreached; })"
+        )
 
     def layout_in_the_end(self, exclude: Sequence[str] = ()) -> list[str]:
         """Return what `layout` finds once it finds nothing, or what is left after some time."""
         last = time.monotonic() + PATIENCE
         while (found := self.layout(exclude)) and time.monotonic() < last:
-            self.page.evaluate("new Promise(done => setTimeout(done, 50))")
+            # Longer than scroll.js waits after a change of the page, which `layout` makes too.
+            self.page.evaluate("new Promise(done => setTimeout(done, 500))")
         return found
 
     def colours(self, *themes: str) -> list[str]:
@@ -299,7 +330,7 @@ class WatchedPage:
             self.page.evaluate(f"for (const element of ({LOOKS})()) element.dataset.look = ''")
         self.page.evaluate(f"({KEEP_LOOKS})()")
         found = []
-        for theme in themes:
+        for theme in reversed(themes):  # so that one change fewer is needed
             self.set_theme(theme)
             where = {"include": [["[data-look]"]]}
             violations = self._checked(where, runOnly={"type": "rule", "values": COLOUR_RULES})

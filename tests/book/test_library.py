@@ -9,6 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import attn_lib
+from tests.in_one_test import in_one_test
 
 #: Modules whose public names users import directly from attn_lib.
 INNER = {
@@ -49,7 +50,7 @@ def public_names() -> list[str]:
     return [*found, "attn_lib.course.targets.TARGETS"]
 
 
-@pytest.mark.parametrize("name", public_names())
+@in_one_test("name", public_names())
 def test_every_public_name_is_described(documented, name):
     assert len(documented[name].split()) >= 3
 

@@ -12,6 +12,8 @@ from bs4 import BeautifulSoup
 
 from attn_lib.course.mistakes import catalogue
 from book._ext.html_scan import tags
+from tests.book import beyond_axe
+from tests.book.conftest import COLOUR_RULES, LAYOUT_RULES
 from tests.book.contents import listed_pages
 from tests.in_one_test import in_one_test
 from tools import page_sizes
@@ -29,7 +31,12 @@ REPEATED = {
 }
 
 
+#: Themes and widths in pixels, such that few changes lead from each to the next.
+LOOKS = (("light", 1280), ("dark", 1280), ("dark", 375), ("light", 375), ("light", 320))
+
 SLIDERS = ".attn-explore input[type=range]"
+#: What has controls, and what they change.
+CONTROLS = "figure, .quiz"
 
 
 def source_of(name: str) -> str:
@@ -37,11 +44,11 @@ def source_of(name: str) -> str:
 
 
 WITH_SLIDERS = [name for name in CHAPTERS if "explore(" in source_of(name)]
-WITH_CONTROLS = [
-    name for name in CHAPTERS if re.search(r"Slider\(|predict\(|\{quiz\}", source_of(name))
-]
+HAS_CONTROLS = re.compile(r"Slider\(|predict\(|\{quiz\}|^live\(", re.MULTILINE)
+WITH_CONTROLS = [name for name in CHAPTERS if HAS_CONTROLS.search(source_of(name))]
 
 for_each_page = pytest.mark.parametrize("name", PAGES, scope="module")
+for_each_page_and_404 = pytest.mark.parametrize("name", [*PAGES, "404.html"], scope="module")
 for_each_page_with_sliders = pytest.mark.parametrize("name", WITH_SLIDERS, scope="module")
 
 
@@ -78,11 +85,20 @@ def test_a_page_opens_cleanly(opened, name):
 @for_each_page
 def test_a_page_fits_and_follows_the_colour_scheme(opened, name):
     """The page is loaded again neither for a phone nor for dark mode."""
-    for theme, width in (("light", 1280), ("light", 375), ("dark", 375), ("dark", 1280)):
+    for theme, width in LOOKS:
         opened.set_theme(theme)
         opened.set_width(width)
         assert opened.overflow() <= 0, (theme, width)
     assert opened.problems == []
+
+
+@for_each_page_and_404
+def test_a_page_has_nothing_that_axe_does_not_look_for(opened, name):
+    opened.set_width(320)
+    opened.wait_for(f"({beyond_axe.UNFADED})().length === 0")
+    assert beyond_axe.problems(opened.page) == {}
+    if name.startswith("book/museum"):
+        assert opened.page.evaluate(beyond_axe.WIDE_TABLES) == []
 
 
 @for_each_page
@@ -90,22 +106,23 @@ def test_a_page_is_accessible(opened, name):
     opened.remove_glyphs()
     repeated = REPEATED.get(name, [])
     with opened.lighter(empty=repeated):
-        opened.set_width(1280)
-        assert opened.axe(colours=False, exclude=repeated) == []
-        opened.set_width(375)
-        # Some time after a change of the window's width, scroll.js lets the keyboard scroll what is
-        # now wider than its column.
-        assert opened.layout_in_the_end(exclude=repeated) == []
+        assert opened.axe(without=[*COLOUR_RULES, *LAYOUT_RULES], exclude=repeated) == []
+        for width in (375, 1280):
+            opened.set_width(width)
+            # Some time after a change of the window's width, scroll.js lets the keyboard scroll
+            # what is now wider than its column.
+            assert opened.layout_in_the_end(exclude=repeated) == []
     assert opened.problems == []
 
 
 @for_each_page
 def test_a_page_works_by_keyboard(opened, name):
     opened.set_width(1280)
-    for slider in opened.page.locator(SLIDERS).all():
-        move(slider)
-    for quiz in opened.page.locator(".quiz").all():
-        answer_every_option(quiz)
+    with opened.emptied(keep=CONTROLS):
+        for slider in opened.page.locator(SLIDERS).all():
+            move(slider)
+        for quiz in opened.page.locator(".quiz").all():
+            answer_every_option(quiz)
     assert opened.problems == []
 
 
@@ -153,6 +170,13 @@ def test_a_page_is_served_as_it_is_opened(opened, name, built_book, book_url):
     for file in files:
         with urlopen(f"{book_url}/{quote(file)}") as served:
             assert served.read() == (built_book / file).read_bytes(), file
+
+
+def test_the_page_for_lost_readers(watch, built_book):
+    watched = watch(width=320)
+    watched.open((built_book / "404.html").as_uri())
+    assert beyond_axe.problems(watched.page) == {}
+    assert watched.overflow() <= 0
 
 
 @pytest.mark.parametrize(("theme", "width"), [("dark", 1280), ("light", 375)])
@@ -235,12 +259,16 @@ def answer_every_option(quiz) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_CONTROLS)
-def test_without_javascript_a_page_has_no_dead_controls(watch, address, name):
+def test_without_javascript_a_page_has_pictures_and_no_dead_controls(watch, address, name):
     watched = watch(java_script_enabled=False)
     page = watched.page
     page.goto(address("file", name))
     assert not [s for s in page.locator("input[type=range]").all() if s.is_visible()]
     assert not [b for b in page.locator(".quiz button").all() if b.is_visible()]
+    for figure in page.locator("figure.attn-live").all():
+        assert figure.locator("img").is_visible()
+        assert figure.locator("figcaption").inner_text().strip()
+        assert figure.locator(".attn-live-now").count() == 0
     assert watched.pictures_not_shown() == []
 
 
@@ -377,11 +405,41 @@ def test_a_lighter_page_keeps_what_is_checked_and_is_put_back(watch, tmp_path):
     before = watched.page.evaluate(content)
     with watched.lighter(empty=["#repeated"]):
         after = watched.page.evaluate(content)
-        found = watched.axe(colours=False, exclude=["#repeated"])
+        found = watched.axe(without=COLOUR_RULES, exclude=["#repeated"])
     assert '<pre tabindex="0">def <span role="button" class="n"></span></pre>' in after
     assert re.search(r'<p id="repeated" style="color: navy; height: [\d.]+px;"></p>', after)
     assert '<p>Some <span class="k">text</span></p>' in after
     assert [violation.partition(":")[0] for violation in found] == ["aria-command-name"]
+    assert watched.page.evaluate(content) == before
+
+
+def test_an_emptied_page_keeps_what_is_reached_and_what_scrolls(watch, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text(
+        """<!doctype html><html lang=en><title>A page</title><main><h1>A page</h1>
+        <section id=text><p>Some <b>text</b></p><div class=wide>is long</div></section>
+        <section id=small><p>Text</p><button style="padding: 0; width: 9px; height: 9px">a</button
+        ><button style="padding: 0; width: 9px; height: 9px">b</button></section>
+        <div style="overflow: auto; width: 99px; height: 99px"><p style="height: 999px">high</div>
+        <figure id=figure><p>A caption</p></figure></main>""",
+        encoding="utf-8",
+    )
+    watched = watch()
+    watched.open(page.as_uri())
+    content = "document.body.innerHTML"
+    before = watched.page.evaluate(content)
+    height = watched.page.evaluate("document.body.scrollHeight")
+    with watched.emptied(keep="figure"):
+        after = watched.page.evaluate(content)
+        assert watched.page.evaluate("document.body.scrollHeight") == height
+    assert re.search(
+        r'<section id="text" data-unreached="" style="height: [\d.]+px;"></section>', after
+    )
+    assert after.count("<button") == 2
+    assert '<p style="height: 999px">high</p>' in after
+    assert "<p>A caption</p>" in after
+    assert watched.page.evaluate(content) == before
+    assert [violation.partition(":")[0] for violation in watched.layout()] == ["target-size"] * 2
     assert watched.page.evaluate(content) == before
 
 

@@ -266,6 +266,14 @@ def test_a_mistake_is_named_in_the_cell_and_in_the_dialog(exercise, page, refere
     assert "Success" not in said
 
 
+def test_the_book_is_for_those_who_are_logged_in(lab):
+    page = f"{lab.address}/attn_lib/book/book/index.html"
+    with urllib.request.urlopen(f"{page}?token={lab.token}", timeout=PATIENCE) as answer:
+        assert answer.read() == b"<title>The page index</title>"
+    with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
+        assert "/login?" in answer.url
+
+
 def test_slider_moves_its_picture_by_keyboard(lab, page):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SLIDER_CELL)])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}

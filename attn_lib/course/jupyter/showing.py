@@ -12,14 +12,17 @@ from attn_lib.course.mistakes import catalogue
 if TYPE_CHECKING:
     from attn_lib.course.checks.findings import Block
 
-# JupyterLab's variables follow its theme; the values after them are for other front ends.
+# Variables of JupyterLab and VS Code follow their themes; other front ends take the last values.
 _FRAME = (
     "white-space: pre-wrap; font-family: var(--jp-code-font-family, monospace); "
     "font-size: var(--jp-code-font-size, 13px); line-height: 1.4"
 )
 _QUIET = "color: var(--jp-ui-font-color2, inherit)"
-_FAILED = "color: var(--jp-error-color1, #c62828); font-weight: 600"
-_LINK = "color: var(--jp-content-link-color, #1a56b0); text-decoration: underline"
+_FAILED = "color: var(--jp-error-color1, var(--vscode-errorForeground, #c62828)); font-weight: 600"
+_LINK = (
+    "color: var(--jp-content-link-color, var(--vscode-textLink-foreground, #1a56b0)); "
+    "text-decoration: underline"
+)
 
 
 def show(blocks: Sequence[Block], further: Iterable[str]) -> None:

@@ -10,6 +10,7 @@ from nbgrader.utils import is_solution
 
 from tests.exercises.proof.notebook import Wrap, run
 from tests.exercises.proof.proof import proofs
+from tests.in_one_test import in_one_test
 
 SEEDS = 50
 
@@ -42,7 +43,7 @@ class TestStyles:
         assert result.scores == points, "\n".join(result.reports.values())
 
 
-@pytest.mark.parametrize("seed", range(SEEDS))
+@in_one_test("seed", range(SEEDS))
 def test_no_false_failure_on_other_hidden_inputs(seed, source, points):
     answers = {"learner-id": f'learner_id = "learner {seed}"'}
     result = run(source, answers, seed=seed)
