@@ -29,7 +29,7 @@ COLOUR_RULES = ["color-contrast", "link-in-text-block"]
 LAYOUT_RULES = ["scrollable-region-focusable", "target-size"]
 #: The window's height in pixels.
 HEIGHT = 800
-#: For how many seconds the layout is looked at before what is found counts.
+#: For how many seconds a test waits for what a page shows late.
 PATIENCE = 30
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
