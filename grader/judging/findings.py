@@ -88,7 +88,7 @@ class PartsListener:
     ...     check.part("their range", points=1)
     ...     check.value("range_of", target="score_range", args=(64,))
     ...     check.finish()
-    their range: ok
+    their range: ok, worth 1 point
     >>> listener.parts
     (JudgedPart(title='their range', points=1.0, passed=True, findings=(), choices=()),)
     """

@@ -135,7 +135,8 @@ class WatchedPage:
             self.problems.append(f"another host: {request.url}")
 
     def _note_failure(self, request):
-        if request in self._requested:
+        # Whoever leaves a page stops what it still loads.
+        if request in self._requested and request.failure != "net::ERR_ABORTED":
             self.problems.append(f"failed: {request.url}")
 
     def _note_response(self, response):
