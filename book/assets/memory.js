@@ -29,9 +29,8 @@ const memory = (() => {
     edit(content);
     try {
       localStorage.setItem(KEY, JSON.stringify(content));
-      return true;
     } catch {
-      return false;
+      // Then nothing is remembered.
     }
   }
 
@@ -49,7 +48,17 @@ const memory = (() => {
     return { right: known?.right === true, wrong: Array.isArray(known?.wrong) ? known.wrong : [] };
   }
 
-  const isUsable = () => change(() => {});
+  // Stores something else, because this page may not know yet what the one before has just stored.
+  function isUsable() {
+    const probe = `${KEY}-probe`;
+    try {
+      localStorage.setItem(probe, "");
+      localStorage.removeItem(probe);
+      return true;
+    } catch {
+      return false;
+    }
+  }
 
   return { read, change, forget, quiz, isUsable };
 })();
