@@ -9,13 +9,14 @@ import shutil
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import axe_playwright_python
 import pytest
 import yaml
+from playwright.sync_api import Page
 
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -149,6 +150,19 @@ class WatchedPage:
         # The theme and scroll.js look at the layout a little later.
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
         return response
+
+    def open_until(self, address: str, knows: Callable[[Page], bool]) -> None:
+        """Open the address until its page knows what an earlier one has stored, or for some time.
+
+        Pages may be processes of their own, so what one stores reaches the next one late. On a busy
+        machine the browser may even end a page before what it stores on leaving has arrived, so it
+        is told earlier that it is left.
+        """
+        self.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
+        last = time.monotonic() + PATIENCE
+        self.open(address)
+        while not knows(self.page) and time.monotonic() < last:
+            self.open(address)
 
     def start_figures(self) -> None:
         """Scroll to each live figure in turn: some start only when they come near."""

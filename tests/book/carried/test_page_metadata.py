@@ -94,7 +94,10 @@ def test_the_page_at_the_root_is_the_first_page(watch, built_book):
     assert watched.overflow() <= 0
     watched.page.get_by_role("link", name="Start the course").click()
     watched.page.wait_for_url("**/book/orientation.html")
-    watched.open((built_book / "index.html").as_uri())
+    watched.open_until(
+        (built_book / "index.html").as_uri(),
+        lambda page: page.locator(".continue a").count() == 1,
+    )
     watched.page.locator(".continue a").click()
     watched.page.wait_for_url("**/book/orientation.html*")
     assert watched.problems == []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.book.conftest import PATIENCE, WatchedPage
+from tests.book.conftest import WatchedPage
 
 DONE = "This chapter is done"
 
@@ -17,18 +16,13 @@ DONE = "This chapter is done"
 def page_at(chromium, built_book):
     """A function that opens pages of the book one after another, in a browser that knows nothing.
 
-    Pages are in processes of their own, and what one has stored may reach the next one late. So a
-    page is opened again until it shows what it has to know from an earlier one.
+    It opens a page until that shows what it has to know from an earlier one.
     """
     context = chromium.new_context(reduced_motion="reduce")
     watched = WatchedPage(context.new_page())
 
     def go(name: str, knows: Callable[[Page], bool] = lambda page: True):
-        last = time.monotonic() + PATIENCE
-        address = (built_book / "book" / f"{name}.html").as_uri()
-        watched.open(address)
-        while not knows(watched.page) and time.monotonic() < last:
-            watched.open(address)
+        watched.open_until((built_book / "book" / f"{name}.html").as_uri(), knows)
         return watched.page
 
     yield go
