@@ -22,7 +22,7 @@ from grader.sandbox.sandbox import Sandbox, SessionDied
 #: A folder of Python's own library that stands for an exchange in a folder that is listed.
 PRIVATE = Path(os.__file__).resolve().parent / "xmlrpc"
 
-LIMITS = Limits(call_seconds=20, cell_seconds=60, memory_mib=256, processes=16)
+LIMITS = Limits(call_seconds=20, cell_seconds=150, memory_mib=256, processes=16)
 
 
 @dataclass(frozen=True)
