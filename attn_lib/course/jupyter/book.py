@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-from attn_lib.course.jupyter.front_end import server
+from attn_lib.course.jupyter.front_end import server_url
 
 #: The environment variable by which a server tells its kernels which folder it serves at `ROUTE`.
 SERVED = "ATTN_LIB_BOOK"
@@ -37,21 +36,16 @@ def address_of(section: str) -> str:
     inside = f"book/{page}.html"
     if site := _published():
         return f"{site}/{inside}{mark}{heading}"
-    folder, found = os.environ.get(SERVED), server()
-    if folder and found and (Path(folder) / inside).is_file():
-        return f"{found.base_url}{ROUTE}/{inside}{mark}{heading}"
+    folder, start = os.environ.get(SERVED), server_url()
+    if folder and start and (Path(folder) / inside).is_file():
+        return f"{start}{ROUTE}/{inside}{mark}{heading}"
     return ""
 
 
-def find_book(*places: Path) -> Path | None:
-    """Return the folder of a built book in these places or above them, or None."""
-    return next(_books(places), None)
-
-
-def _books(places: tuple[Path, ...]) -> Iterator[Path]:
-    around = dict.fromkeys(up for place in places for up in (place, *place.parents))
-    built = (place / folder for place in around for folder in FOLDERS)
-    yield from (folder for folder in built if (folder / "book/index.html").is_file())
+def find_book(place: Path) -> Path | None:
+    """Return the folder of a built book in a place or above it, or None."""
+    built = (above / folder for above in (place, *place.parents) for folder in FOLDERS)
+    return next((folder for folder in built if (folder / "book/index.html").is_file()), None)
 
 
 def _published() -> str:

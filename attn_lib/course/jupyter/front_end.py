@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 
-@dataclass(frozen=True)
-class Server:
-    """The Jupyter server that started this kernel."""
+def any_kernel() -> Any | None:  # noqa: ANN401  (IPython's shell, which has no types)
+    """Return IPython's shell in a kernel, or None elsewhere."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
+    return shell if hasattr(shell, "kernel") else None
 
-    base_url: str  #: where its addresses begin, such as "/"
 
-
-def kernel() -> Any | None:  # noqa: ANN401  (IPython's shell, which has no types)
+def kernel() -> Any | None:  # noqa: ANN401
     """Return IPython's shell in a kernel, or None elsewhere and where nbgrader executes a notebook.
 
     Examples
@@ -25,21 +24,20 @@ def kernel() -> Any | None:  # noqa: ANN401  (IPython's shell, which has no type
     >>> kernel() is None  # a doctest is no notebook
     True
     """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
-    if not hasattr(shell, "kernel") or "NBGRADER_EXECUTION" in os.environ:
-        return None
-    return shell
+    return None if "NBGRADER_EXECUTION" in os.environ else any_kernel()
 
 
 def shell() -> Any | None:  # noqa: ANN401
     """Return IPython's shell if a person runs this kernel in JupyterLab, Notebook or VS Code."""
     found = kernel()
-    return found if found is not None and (server() or _in_vs_code(found)) else None
+    return found if found is not None and (server_url() or _in_vs_code(found)) else None
 
 
-def server() -> Server | None:
-    """Return the Jupyter server that started this kernel, or None if none did."""
+def server_url() -> str | None:
+    """Return where the addresses of the Jupyter server that started this kernel begin.
+
+    It is a path, such as "/", or None if no server started it.
+    """
     try:
         from jupyter_core.paths import jupyter_runtime_dir
     except ImportError:
@@ -48,7 +46,7 @@ def server() -> Server | None:
         file = Path(jupyter_runtime_dir(), f"jpserver-{process}.json")
         try:
             about = json.loads(file.read_text(encoding="utf-8"))
-            return Server(str(about["base_url"]))
+            return str(about["base_url"])
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return None
@@ -60,7 +58,7 @@ def notebook_file() -> Path | None:
     if found is None:
         return None
     name = found.user_ns.get("__vsc_ipynb_file__")
-    if not name and server():
+    if not name and server_url():
         name = os.environ.get("JPY_SESSION_NAME")
     path = Path(str(name or ""))
     return path if path.suffix == ".ipynb" and path.is_file() else None

@@ -7,9 +7,10 @@ are filled in.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from attn_lib.course.jupyter.front_end import any_kernel
 
 if TYPE_CHECKING:
     from attn_lib.course.checks.findings import Part
@@ -20,11 +21,11 @@ MIME = "application/vnd.attn-lib.points+json"
 
 def tell_validator(parts: Sequence[Part]) -> None:
     """Publish the points of a cell's parts if ``nbgrader validate`` executes it in a kernel."""
-    ipython: Any = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
-    if os.environ.get("NBGRADER_EXECUTION") != "validate" or not hasattr(shell, "kernel"):
+    if os.environ.get("NBGRADER_EXECUTION") != "validate" or any_kernel() is None:
         return
+    from IPython.display import publish_display_data
+
     filled_in = sum(part.points for part in parts if part.is_form_only)
     points = sum(part.points for part in parts)
     data = {"looked_at": points - filled_in, "filled_in": filled_in}
-    ipython.display.publish_display_data({MIME: data})
+    publish_display_data({MIME: data})  # type: ignore[no-untyped-call]

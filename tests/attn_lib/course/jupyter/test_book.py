@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from attn_lib.course.jupyter import book
-from attn_lib.course.jupyter.front_end import Server
 
 SECTION = "masking#the-causal-mask"
 PAGE = "book/masking.html"
@@ -18,7 +17,7 @@ def folder(tmp_path, monkeypatch):
     here.mkdir(parents=True)
     monkeypatch.chdir(here)
     monkeypatch.delenv(book.SERVED, raising=False)
-    monkeypatch.setattr(book, "server", lambda: Server("/user/ada/"))
+    monkeypatch.setattr(book, "server_url", lambda: "/user/ada/")
     return tmp_path / "a course"
 
 
@@ -42,7 +41,7 @@ def test_a_book_that_the_server_serves(folder, monkeypatch):
     monkeypatch.setenv(book.SERVED, str(folder / "book"))
     assert book.address_of(SECTION) == f"/user/ada/attn_lib/book/{PAGE}#the-causal-mask"
     assert book.address_of("left-out#the-causal-mask") == ""
-    monkeypatch.setattr(book, "server", lambda: None)
+    monkeypatch.setattr(book, "server_url", lambda: None)
     assert book.address_of(SECTION) == ""
 
 
