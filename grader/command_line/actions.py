@@ -608,6 +608,8 @@ def grade_other_course(options: argparse.Namespace) -> int:
             scores.append(score)
             outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
             tell(f"{printable(score.student)}: {outcome}")
+            for remark in score.remarks:
+                tell(f"    {printable(remark)}")
     status = SOME_FAILED if any(score.problem for score in scores) else 0
     if options.json:
         students = [
@@ -617,6 +619,7 @@ def grade_other_course(options: argparse.Namespace) -> int:
                 "points": score.most,
                 "to_read": score.waits,
                 "reason": score.problem,
+                "remarks": [*score.remarks],
             }
             for score in scores
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dis
+import inspect
 from collections.abc import Iterator
 from types import CodeType
 
@@ -40,6 +41,8 @@ def names_used(source: str) -> set[str]:
     --------
     >>> sorted(names_used("a = f(b)\ndef g(c):\n    return h(c)"))
     ['b', 'f', 'h']
+    >>> names_used("class A:\n    x = y\n    z = x")
+    {'y'}
     """
     return {
         instruction.argval for instruction in _instructions(source) if instruction.opname in _LOADS
@@ -93,6 +96,8 @@ def names_changed(source: str) -> set[str]:
     --------
     >>> sorted(names_changed("import math as m\na = 1\ndel b\ndef f():\n    global c\n    c = 1"))
     ['a', 'b', 'c', 'f', 'm']
+    >>> names_changed("class A:\n    x = 1\n    def f(self): pass")
+    {'A'}
     """
     return {
         instruction.argval
@@ -129,8 +134,22 @@ def classes_in(source: str) -> set[str]:
     return {node.name for node in ast.parse(code).body if isinstance(node, ast.ClassDef)}
 
 
+def stars_in(notebook: NotebookNode) -> list[str]:
+    r"""Return the statements by which code cells of a notebook import all names of a module.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_code_cell, new_notebook
+    >>> stars_in(new_notebook(cells=[new_code_cell("import os\nfrom math import *")]))
+    ['from math import *']
+    """
+    code = (cell.source for cell in notebook.cells if cell.cell_type == "code")
+    statements = (ast.unparse(statement) for cell in code for statement in _imports(cell))
+    return [statement for statement in statements if statement.endswith(" import *")]
+
+
 def imports_in(notebook: NotebookNode) -> dict[str, str]:
-    """Return the import statement for each name that code cells of a notebook import.
+    """Return the import statement for each name that code cells of a notebook import by name.
 
     Examples
     --------
@@ -143,6 +162,8 @@ def imports_in(notebook: NotebookNode) -> dict[str, str]:
         if cell.cell_type == "code":
             for statement in _imports(cell.source):
                 for alias in statement.names:
+                    if alias.name == "*":
+                        continue
                     bound = alias.asname or alias.name.partition(".")[0]
                     one = copy.copy(statement)
                     one.names = [alias]
@@ -224,7 +245,18 @@ def _compiled(source: str) -> CodeType | None:
 
 
 def _all(code: CodeType) -> Iterator[dis.Instruction]:
-    yield from dis.get_instructions(code)
+    is_class = code.co_name != "<module>" and not code.co_flags & inspect.CO_OPTIMIZED
+    yield from (_in_class if is_class else dis.get_instructions)(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _all(constant)
+
+
+def _in_class(code: CodeType) -> Iterator[dis.Instruction]:
+    """Yield the instructions of a class's body without those for the class's own names."""
+    own = {"__name__"}  # Python itself reads it, to set __module__
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_NAME", "DELETE_NAME"):
+            own.add(instruction.argval)
+        elif instruction.opname != "LOAD_NAME" or instruction.argval not in own:
+            yield instruction
