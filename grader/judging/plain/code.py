@@ -199,7 +199,7 @@ def why_inside(source: str) -> str:
                 return f"it uses {module}"
             case ast.Attribute(attr=name) | ast.Name(id=name) if name.startswith("__"):
                 return f"it uses {name}"
-            case ast.Compare(ops=ops, comparators=values) if _compares_identity(ops, values):
+            case ast.Compare() if _compares_identity(node):
                 return "it asks whether two objects are the same one"
             case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
                 return "it waits for asynchronous code"
@@ -216,11 +216,20 @@ class _WithoutImports(ast.NodeTransformer):
         return ast.Pass()
 
 
-def _compares_identity(ops: list[ast.cmpop], values: list[ast.expr]) -> bool:
+def _compares_identity(node: ast.Compare) -> bool:
+    """Say whether a comparison asks for one object. None, texts and types are what they are."""
+    values = [node.left, *node.comparators]
     return any(
-        isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(value, ast.Constant)
-        for op, value in zip(ops, values, strict=True)
+        isinstance(op, (ast.Is, ast.IsNot))
+        and not isinstance(right, ast.Constant)
+        and not (_is_type(left) or _is_type(right))
+        for left, op, right in zip(values, node.ops, values[1:], strict=False)
     )
+
+
+def _is_type(value: ast.expr) -> bool:
+    """Say whether an expression is a call of ``type``."""
+    return isinstance(value, ast.Call) and getattr(value.func, "id", "") == "type"
 
 
 def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:

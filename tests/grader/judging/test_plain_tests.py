@@ -124,6 +124,11 @@ assert out.getvalue().split() == ["hello", "ada"]""",
     ),
     "a look at the names": (SQUARES, "assert 'numpy' not in globals()", "it uses globals"),
     "a look at the text": (SQUARES, "assert squares.__doc__ is None", "it uses __doc__"),
+    "a type": (
+        answer("pair", "import numpy as np\ndef pair(): return [1], np.eye(2)"),
+        "a, b = pair()\nassert type(a) is list and type(b) is np.ndarray is not type(a)",
+        "",
+    ),
     "the same object": (
         answer("same", "def same(x): return x"),
         "x = []\nassert same(x) is x",
