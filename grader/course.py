@@ -40,6 +40,22 @@ EXCHANGE = "/usr/local/share/nbgrader/exchange"
 _FOLDERS = ("source", "submitted", AUTOGRADED, "feedback")
 
 
+#: The folders of this course's own that its commands do not look up in the configuration.
+_KEPT_IN = {
+    "source_directory": "solutions",
+    "release_directory": "exercises",
+    "autograded_directory": AUTOGRADED,
+    "feedback_directory": "feedback",
+}
+
+#: The sections of nbgrader_config.py in which a slip would change grades in silence.
+_SECTIONS = (
+    *("Grading", "PersonalNumbers", "RightNumbers", "Totals", "CourseDirectory", "NbGraderAPI"),
+    *("AssignLatePenalties", "LateSubmissionPlugin", "FeedbackExporter", "GradebookCollector"),
+    *("FileNameCollectorPlugin", "ArchiveExtractor", "Exchange"),
+)
+
+
 class ConfigurationFailed(GraderError):
     """Raised when nbgrader_config.py raises an error, or its options have no such values."""
 
@@ -120,7 +136,15 @@ def configuration() -> Config:
 
 @functools.cache
 def _executed_configuration() -> Config:
-    return executed_configuration(ROOT)
+    config = executed_configuration(ROOT)
+    course = config.get("CourseDirectory", {})
+    for option, kept in _KEPT_IN.items():
+        if course.get(option, kept) != kept:
+            raise ConfigurationFailed(
+                f"{CONFIGURATION.name} sets c.CourseDirectory.{option} to {course[option]!r}, but "
+                f"this course has it in {kept!r}. Set that, and move the folder back."
+            )
+    return config
 
 
 def executed_configuration(folder: Path) -> Config:
@@ -135,12 +159,41 @@ def executed_configuration(folder: Path) -> Config:
 
     path = folder / CONFIGURATION.name
     try:
-        return PyFileConfigLoader(path.name, path=str(folder)).load_config()
+        config = PyFileConfigLoader(path.name, path=str(folder)).load_config()
     except (Exception, SystemExit) as error:  # it is a program, and may raise anything
         raise ConfigurationFailed(
             f"{path}{_line_of(error, path)}: {type(error).__name__}: "
             f"{getattr(error, 'msg', error)}. Correct it, then give the command again."
         ) from error
+    _check_values(config, path)
+    return config
+
+
+def _check_values(config: Config, path: Path) -> None:
+    """Raise `ConfigurationFailed` for a value or a name that would be read as something else."""
+    from dateutil import tz
+
+    for section in config:
+        # Nearly equal only: c.ExchangeList is one of nbgrader's own.
+        close = difflib.get_close_matches(section, _SECTIONS, n=1, cutoff=0.85)
+        if section not in _SECTIONS and close:
+            raise ConfigurationFailed(
+                f"{path.name} sets options of c.{section}, which does not exist. Did you mean "
+                f"c.{close[0]}?"
+            )
+    texts = config.get("CourseDirectory", {}).items()
+    for name, value in texts:
+        if name.endswith(("_directory", "_url", "root", "_id")) and not isinstance(value, str):
+            raise ConfigurationFailed(
+                f"{path.name} sets c.CourseDirectory.{name} to {value!r}. Expected a text: put it "
+                "in quotes, or into str()."
+            )
+    zone = config.get("NbGraderAPI", {}).get("timezone", "UTC")
+    if not (isinstance(zone, str) and tz.gettz(zone)):
+        raise ConfigurationFailed(
+            f"{path.name} sets c.NbGraderAPI.timezone to {zone!r}. Expected the name of a time "
+            'zone as "Europe/Berlin".'
+        )
 
 
 def _line_of(error: BaseException, path: Path) -> str:

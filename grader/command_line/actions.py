@@ -516,10 +516,15 @@ def extend(options: argparse.Namespace) -> int:
     from grader import times
     from grader.gradebook import reading, writing
 
+    given = {unit: getattr(options, unit) for unit in ("days", "hours", "minutes")}
+    if not any(number is not None for number in given.values()):
+        options.parser.error(
+            "expected --days, --hours or --minutes; --days 0 takes back what was given before"
+        )
     _check_class(options)
     db_url, config = gradebook_address(options), course.configuration()
     source = course.read_solution_notebook(options.assignment)
-    more = timedelta(days=options.days, hours=options.hours, minutes=options.minutes)
+    more = timedelta(**{unit: number or 0 for unit, number in given.items()})
     with writing.GradebookWriter(db_url, options.assignment, source, config) as writer:
         for student in options.students:
             writer.extend(student, more)
@@ -608,6 +613,8 @@ def grade_other_course(options: argparse.Namespace) -> int:
             scores.append(score)
             outcome = f"failed: {printable(score.problem)}" if score.problem else score.text
             tell(f"{printable(score.student)}: {outcome}")
+            for remark in score.remarks:
+                tell(f"    {printable(remark)}")
     status = SOME_FAILED if any(score.problem for score in scores) else 0
     if options.json:
         students = [
@@ -617,6 +624,7 @@ def grade_other_course(options: argparse.Namespace) -> int:
                 "points": score.most,
                 "to_read": score.waits,
                 "reason": score.problem,
+                "remarks": [*score.remarks],
             }
             for score in scores
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -340,7 +341,6 @@ def _add_extend(commands: Commands) -> None:
         command.add_argument(
             f"--{unit}",
             type=_not_negative,
-            default=0,
             metavar="N",
             help="after the deadline; replaces what was given before",
         )
@@ -431,14 +431,15 @@ def _assignment(name: str) -> str:
 
 
 def _not_negative(text: str) -> int:
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text}")
-    return number
+    return _at_least(0, text)
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text}")
-    return number
+    return _at_least(1, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    with contextlib.suppress(ValueError):
+        if (number := int(text)) >= least:
+            return number
+    raise argparse.ArgumentTypeError(f"expected a whole number of at least {least}, got {text}")

@@ -6,19 +6,25 @@ executes notebooks is ours.
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.course import CONFIGURATION, do_step, executed_configuration, matches_student
+from grader.course import CONFIGURATION, ROOT, do_step, executed_configuration, matches_student
 from grader.errors import GraderError
 from grader.nbgrader_settings import use_judge
 
 if TYPE_CHECKING:
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
+
+
+#: The folder with our own steps of nbgrader's commands.
+_HOOKS = ROOT / "grader" / "nbgrader_hooks"
 
 
 class NoCourse(GraderError):
@@ -34,6 +40,7 @@ class Score:
     most: float = 0.0
     waits: bool = False  #: whether a person has to grade a part of it
     problem: str = ""
+    remarks: tuple[str, ...] = ()  #: what a person should know of how it was read and judged
 
     @property
     def text(self) -> str:
@@ -109,16 +116,42 @@ class OtherCourse:
             place = self._course.format_path(self._course.submitted_directory, student, assignment)
             raise NoCourse(f"expected submissions in {place}, found none.")
         for name in students:
+            remarks: list[str] = []
             try:
-                do_step(self.api.autograde, assignment, name, force)
+                with _remarks_to(remarks, self.api.log):
+                    do_step(self.api.autograde, assignment, name, force)
             except GraderError as problem:
                 reason = _reason(str(problem))
                 if reason == f"No assignment with ID '{assignment}' exists in the database":
                     reason += f". Give `nbgrader generate_assignment {assignment}` there first"
-                yield Score(name, problem=reason)
+                yield Score(name, problem=reason, remarks=tuple(remarks))
             else:
                 found = self.api.get_submission(assignment, name)
-                yield Score(name, found["score"], found["max_score"], found["needs_manual_grade"])
+                points = found["score"], found["max_score"]
+                yield Score(name, *points, found["needs_manual_grade"], remarks=tuple(remarks))
+
+
+class _Remarks(logging.Handler):
+    """Keeps the warnings that our own steps of nbgrader log."""
+
+    def __init__(self, kept: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self.kept = kept
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a record, unless a step of nbgrader itself made it."""
+        if record.levelno == logging.WARNING and Path(record.pathname).is_relative_to(_HOOKS):
+            self.kept.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def _remarks_to(kept: list[str], log: logging.Logger) -> Iterator[None]:
+    handler = _Remarks(kept)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
 
 
 def _configuration(folder: Path) -> Config:

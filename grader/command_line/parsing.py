@@ -39,6 +39,15 @@ class Parser(argparse.ArgumentParser):
             options.parser.reject(unknown)
         return options
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Say of a value that is none of the choices which may have been meant."""
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            raise argparse.ArgumentError(
+                action,
+                f"expected one of {', '.join(known)}, got {value!r}{meant(str(value), known)}",
+            )
+
     def reject(self, unknown: Sequence[str]) -> NoReturn:
         """End with status 2, and name the words that this command does not know."""
         guesses = [meant(word.partition("=")[0], self.option_names) for word in unknown]

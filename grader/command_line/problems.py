@@ -59,7 +59,8 @@ def _on_option(error: Exception) -> str:
 
     if not isinstance(error, TraitError):
         return ""
-    return f"nbgrader_config.py has an option with a wrong value. {error} Correct it first."
+    what = str(error).rstrip(".")
+    return f"nbgrader_config.py has an option with a wrong value. {what}. Correct it first."
 
 
 def _on_database(error: Exception, db_url: str) -> str:

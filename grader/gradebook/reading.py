@@ -108,14 +108,20 @@ def _check_file(db_url: str) -> None:
 
 
 def submitted_assignments(db_url: str) -> set[str]:
-    """Return the names of the assignments to which the gradebook has submissions."""
+    """Return the names of the assignments in which somebody has a score.
+
+    A submission without one may be there only because a student was given more time.
+    """
     names = (
         select(Assignment.name)
         .join(SubmittedAssignment, SubmittedAssignment.assignment_id == Assignment.id)
         .distinct()
     )
     with open_gradebook(db_url) as gradebook:
-        return set(gradebook.db.scalars(names))
+        found = list(gradebook.db.scalars(names))
+    return {
+        name for name in found if any(entry.handed_in for entry in entries(db_url, name).values())
+    }
 
 
 def due(db_url: str, assignment: str) -> datetime | None:

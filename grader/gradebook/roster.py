@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -70,7 +71,7 @@ def read_roster(content: bytes) -> Roster:
     Raises
     ------
     BadRoster
-        If it is not UTF-8, or has no column ``id``.
+        If it is no CSV file in UTF-8, or has no column ``id`` or no learner.
 
     Examples
     --------
@@ -87,19 +88,26 @@ def read_roster(content: bytes) -> Roster:
     if separator != "," and head.count(separator):
         roster.repairs.append(f"The values are separated by {separator!r}, not by commas.")
     rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    columns = [name.strip().casefold() for name in next(rows, [])]
-    _check_columns(columns, roster)
     found: dict[str, list[Learner]] = {}
-    for learner in _learners(rows, columns, roster):
-        found.setdefault(learner.id, []).append(learner)
+    try:
+        columns = ["_".join(name.casefold().split()) for name in next(rows, [])]
+        _check_columns(columns, roster)
+        for learner in _learners(rows, columns, roster):
+            found.setdefault(learner.id, []).append(learner)
+    except csv.Error as problem:
+        raise BadRoster(f"line {rows.line_num} cannot be read as CSV: {problem}.") from None
+    if not found and not roster.left_out:
+        raise BadRoster("expected a line for each learner below the first line, found none.")
     for lines in found.values():
         _add_one(lines, roster)
-    _compare_ids(roster)
+    _compare(roster)
     return roster
 
 
 def _decoded(content: bytes, roster: Roster) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    if content.startswith(b"PK"):
+        raise BadRoster("expected a CSV file, found a workbook. In Excel save it as 'CSV UTF-8'.")
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in content[:4]:
         raise BadRoster("expected UTF-8, found UTF-16. In Excel save the file as 'CSV UTF-8'.")
     if content.startswith(codecs.BOM_UTF8):
         content = content.removeprefix(codecs.BOM_UTF8)
@@ -132,7 +140,7 @@ def _check_columns(columns: Sequence[str], roster: Roster) -> None:
 def _learners(
     rows: Iterator[list[str]], columns: Sequence[str], roster: Roster
 ) -> Iterator[Learner]:
-    spaces = 0
+    spaces = breaks = 0
     while True:
         number = rows.line_num + 1  # type: ignore[attr-defined]  # a csv.reader has it
         row = next(rows, None)
@@ -141,7 +149,6 @@ def _learners(
         values = [value.strip() for value in row]
         if not any(values):
             continue
-        spaces = spaces or (number if values != row else 0)
         facts = {
             name: value
             for name, value in zip(columns, values, strict=False)
@@ -149,11 +156,22 @@ def _learners(
         }
         student = dict(zip(columns, values, strict=False)).get("id", "")
         if reason := _reason(student, values, columns):
-            roster.left_out.append(f"Line {number} was left out: {reason}.")
+            last = rows.line_num  # type: ignore[attr-defined]
+            where = f"Line {number} was" if last == number else f"Lines {number} to {last} were"
+            roster.left_out.append(f"{where} left out: {reason}.")
         else:
-            yield Learner(student, facts, number)
+            spaces = spaces or (number if values != row else 0)
+            breaks = breaks or (number if any(map(_is_broken, values)) else 0)
+            whole = {n: " ".join(v.split()) if _is_broken(v) else v for n, v in facts.items()}
+            yield Learner(student, whole, number)
     if spaces:
         roster.repairs.append(f"Spaces around values were left out, first in line {spaces}.")
+    if breaks:
+        roster.repairs.append(f"Line breaks in values became spaces, first in line {breaks}.")
+
+
+def _is_broken(value: str) -> bool:
+    return "\n" in value or "\r" in value
 
 
 def _reason(student: str, values: Sequence[str], columns: Sequence[str]) -> str:
@@ -163,12 +181,16 @@ def _reason(student: str, values: Sequence[str], columns: Sequence[str]) -> str:
             f"it has {len(values)} values for {len(columns)} columns. Put a name with a comma in "
             "double quotes"
         )
+    if any(_is_broken(value) and set(SEPARATORS) & set(value) for value in values):
+        return "a value goes on in the next line, as after a double quote that is not closed"
     if not student:
         return "it has no id"
     if "/" in student or student.startswith(".") or printable(student) != student:
         return f"{printable(student)!r} cannot be the name of a folder"
     if len(student) > MAX_ID_LENGTH:
         return f"its id has {len(student)} characters; the gradebook takes at most {MAX_ID_LENGTH}"
+    if odd := next((value for value in values if "\0" in value), ""):
+        return f"'{printable(odd)}' has a character that no text has"
     return ""
 
 
@@ -186,16 +208,37 @@ def _add_one(lines: Sequence[Learner], roster: Roster) -> None:
     roster.learners.append(first)
 
 
-def _compare_ids(roster: Roster) -> None:
-    """Say which ids differ in capitals only."""
+def _compare(roster: Roster) -> None:
+    """Say which ids look alike, and what only one learner can have."""
     alike: dict[str, list[str]] = {}
     for learner in roster.learners:
-        alike.setdefault(learner.id.casefold(), []).append(learner.id)
+        alike.setdefault(_look(learner.id), []).append(learner.id)
     roster.repairs += [
-        f"Is it the same person? {' and '.join(ids)} differ in capitals only; both were taken."
+        f"Is it the same person? {' and '.join(ids)} look alike; all were taken."
         for ids in alike.values()
         if len(ids) > 1
     ]
+    for column in ("lms_user_id", "email"):
+        owners: dict[str, list[str]] = {}
+        for learner in roster.learners:
+            owners.setdefault(learner.facts.get(column, ""), []).append(learner.id)
+        roster.repairs += [
+            f"Look at {column}: {printable(value)} is that of {' and '.join(ids)}."
+            for value, ids in owners.items()
+            if value and len(ids) > 1
+        ]
+
+
+def _look(student: str) -> str:
+    r"""Return an id without what the eye does not see.
+
+    Examples
+    --------
+    >>> _look("Ada") == _look("ada\N{ZERO WIDTH SPACE}"), _look("ada") == _look("ada1")
+    (True, False)
+    """
+    letters = unicodedata.normalize("NFKC", student).casefold()
+    return "".join(letter for letter in letters if unicodedata.category(letter) != "Cf")
 
 
 def enter_roster(

@@ -464,9 +464,16 @@ def _late_rule(config: Config) -> AssignLatePenalties:
         rule = AssignLatePenalties(config=config)
         rule.init_plugin()
     except TraitError as problem:
+        named = config.AssignLatePenalties.get("plugin_class")
+        if "could not be imported" in str(problem):
+            raise LateRuleFailed(
+                f"nbgrader_config.py names {named!r} in c.AssignLatePenalties.plugin_class, but it "
+                "cannot be imported. Put the file beside nbgrader_config.py, and name it and its "
+                "class, as late_policy.TenPercentADay."
+            ) from problem
+        what = str(problem).rstrip(".")
         raise LateRuleFailed(
-            "expected the class that nbgrader_config.py names in "
-            f"c.AssignLatePenalties.plugin_class, but it cannot be imported: {problem}"
+            f"nbgrader_config.py has a wrong option for late work. {what}. Correct it first."
         ) from problem
     return rule
 

@@ -35,6 +35,10 @@ class PointsDiffer(GraderError):
     """Raised for a test cell whose points are not the sum of the points of its parts."""
 
 
+class Unusable(GraderError):
+    """Raised for instructor's files from which nothing can be judged."""
+
+
 class WritesTests(GraderError):
     """Raised for a notebook whose tests nbgrader would write, by its automatic tests."""
 
@@ -80,6 +84,8 @@ def read_source(data: bytes, config: Config | None = None) -> Source:
 
     Raises
     ------
+    Unusable
+        If its language is not Python, or a cell lacks what nbgrader has to know of it.
     PointsDiffer
         If the parts of a test cell do not add up to the points that nbgrader has for it. Full
         marks could then not be reached, or be exceeded.
@@ -93,13 +99,16 @@ def read_source(data: bytes, config: Config | None = None) -> Source:
 @functools.lru_cache(maxsize=8)
 def _read_source(data: bytes, sections: str) -> Source:
     notebook = _notebook_in(data)
+    _check_language(notebook)
+    for number, cell in enumerate(notebook.cells, start=1):
+        _check_settings(number, cell)
     tests = [cell for cell in notebook.cells if _is_test(cell)]
     answers, given = set(), set()
     for cell in notebook.cells:
         if cell.cell_type == "code" and not _is_test(cell):
             code, _ = without_magics(cell.source)
             if is_solution(cell):
-                answers |= names_defined(code)
+                answers |= _names_in_answer(code, cell.metadata.nbgrader.grade_id)
             else:
                 given |= functions_defined(code)
     points = {
@@ -127,16 +136,63 @@ def _read_source(data: bytes, sections: str) -> Source:
 
 def _notebook_in(data: bytes) -> NotebookNode:
     """Return a notebook in the present format, in which each cell has an id."""
-    text = data.decode("utf-8-sig")
-    # Unlike nbformat.reads, this does not validate, for which each process compiles a schema.
-    notebook = nbformat.v4.reads(text)
-    if notebook.get("nbformat") != 4:
-        notebook = nbformat.reads(text, as_version=4)
+    try:
+        text = data.decode("utf-8-sig")
+        # Unlike nbformat.reads, this does not validate, for which each process compiles a schema.
+        notebook = nbformat.v4.reads(text)
+        if notebook.get("nbformat") != 4:
+            notebook = nbformat.reads(text, as_version=4)
+    except Exception as problem:  # it may be any file
+        raise Unusable(
+            f"expected the instructor's notebook, found a file that is none: {problem}. Open it in "
+            "JupyterLab and save it."
+        ) from None
     notebook.nbformat_minor = 5
     for number, cell in enumerate(notebook.cells, start=1):
         # Counted, where nbformat would draw it: the same file has the same ids in each process.
         cell.setdefault("id", f"cell-{number}")
     return notebook
+
+
+def _check_language(notebook: NotebookNode) -> None:
+    facts = notebook.metadata
+    language = facts.get("kernelspec", {}).get("language") or facts.get("language_info", {}).get(
+        "name"
+    )
+    if language and language.casefold() not in ("python", "ipython"):
+        raise Unusable(f"expected the instructor's notebook in Python, found {language}.")
+
+
+def _check_settings(number: int, cell: NotebookNode) -> None:
+    """Check that a graded cell or an answer has the id and the points by which it is known."""
+    settings = cell.metadata.get("nbgrader", {})
+    missing = []
+    if is_grade(cell) or is_solution(cell):
+        missing += [] if settings.get("grade_id") else ["an id"]
+    if is_grade(cell):
+        try:
+            float(settings.get("points", "none"))
+        except (TypeError, ValueError):
+            missing.append("a number of points")
+    if missing:
+        raise Unusable(
+            f"Cell {number} of the instructor's notebook, {_beginning(cell)}: expected "
+            f"{' and '.join(missing)} in nbgrader's metadata, found none. Set it in JupyterLab "
+            "(Create Assignment); for a notebook of an older nbgrader give `nbgrader update` first."
+        )
+
+
+def _beginning(cell: NotebookNode) -> str:
+    return repr(" ".join(cell.source.split())[:40])
+
+
+def _names_in_answer(code: str, name: str) -> set[str]:
+    try:
+        return names_defined(code)
+    except (SyntaxError, ValueError) as problem:
+        where = f" in line {problem.lineno}" if isinstance(problem, SyntaxError) else ""
+        why = problem.msg if isinstance(problem, SyntaxError) else problem
+        raise Unusable(f"The model answer {name} is not Python: {why}{where}. Mend it.") from None
 
 
 def _is_test(cell: NotebookNode) -> bool:

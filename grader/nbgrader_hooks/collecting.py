@@ -35,6 +35,9 @@ from grader.nbgrader_hooks.platforms import (
 from grader.printable import printable
 from grader.times import zone_of
 
+#: What browsers and mail programs put after the suffix of a file.
+ODD = (".txt", ".json")
+
 #: Bytes in the name of a file or folder, on all usual file systems.
 MAX_NAME_BYTES = 255
 
@@ -190,7 +193,7 @@ class GradebookCollector(FileNameCollectorPlugin):
         """Return whose file this is; None, and say why, if it cannot be collected."""
         if is_hidden_or_system_file(path):
             return None
-        if path.suffix not in self.valid_ext:
+        if not self._is_notebook(path):
             self.log.warning(
                 "Not collected: expected a file that ends in %s, found %s",
                 " or ".join(self.valid_ext), printable(str(path)),
@@ -218,6 +221,12 @@ class GradebookCollector(FileNameCollectorPlugin):
             self._tell(problem, path)
             return None
         return _HandIn(student, found, path, at)
+
+    def _is_notebook(self, path: PurePath) -> bool:
+        """Say whether a file may be a notebook, also with what browsers put after its name."""
+        name = path.name.lower()
+        ends = tuple(ext.lower() for ext in self.valid_ext)
+        return name.endswith(ends) or any(name.endswith(f"{e}{odd}") for e in ends for odd in ODD)
 
     def _collected(self, hand_in: _HandIn) -> dict[str, str]:
         if hand_in.found.is_late:
@@ -283,10 +292,18 @@ class GradebookCollector(FileNameCollectorPlugin):
         return next(filter(None, known), set())
 
     def _by_ending(self, text: str) -> set[str]:
-        """Return the learners of the longest known id, at the end and after an underscore."""
+        """Return the learners of the longest known id, at the end and after an underscore.
+
+        Platforms may write a username in other letters than the class list: as it was typed.
+        """
         parts = text.split("_")
-        endings = ("_".join(parts[start:]) for start in range(1, len(parts)))
-        return next((self._by_number[end] for end in endings if end in self._by_number), set())
+        endings = ["_".join(parts[start:]) for start in range(1, len(parts))]
+        alike: dict[str, set[str]] = {}
+        for number, students in self._by_number.items():
+            alike.setdefault(_folded(number), set()).update(students)
+        found = [self._by_number.get(end, set()) for end in endings]
+        found += [alike.get(_folded(end), set()) for end in endings]
+        return next(filter(None, found), set())
 
     def _free(self, student: str, name: str, suffix: str) -> str:
         """Return a file name that is new for this learner; nbgrader fails on duplicates.
@@ -326,6 +343,10 @@ def _names(student: Student) -> Iterator[str]:
     yield from {_plain(f"{first} {last}"), _plain(f"{last} {first}"), _plain(student.id)}
 
 
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name).casefold()
+
+
 def _plain(name: str) -> str:
     """Return a name in a form to compare; platforms drop characters not allowed in file names.
 
@@ -340,7 +361,7 @@ def _plain(name: str) -> str:
     >>> _plain("Sinéad O'Brien") == _plain("Sinéad O’Brien") == _plain("Sinéad OBrien")
     True
     """
-    without = re.sub("['’ʼ`´]", "", unicodedata.normalize("NFC", name).casefold())
+    without = re.sub("['’ʼ`´]", "", _folded(name))
     letters = re.sub(r"[^\w\s-]+", " ", without)
     return " ".join(letters.replace("_", " ").split())
 

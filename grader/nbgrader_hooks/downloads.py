@@ -79,7 +79,7 @@ class Download(NamedTuple):
         >>> Download("Canvas", "lovelaceada_101_456_quiz", True, False).notebook_for_canvas()
         ''
         """
-        is_notebook = not self.is_folder and self.label.endswith(".ipynb")
+        is_notebook = not self.is_folder and self.label.lower().endswith(".ipynb")
         return self.label if self.platform == "Canvas" and is_notebook else ""
 
 

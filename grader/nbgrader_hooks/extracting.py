@@ -18,7 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, cast
 
 from nbgrader.apps import ZipCollectApp
@@ -139,7 +139,7 @@ class ArchiveExtractor(ExtractorPlugin):
         """Unpack or copy a file that lies in the folder of archives."""
         with _opened(path) as file:
             below = self._clean(name.as_posix())
-            if path.suffix in self.zip_ext:
+            if self._is_archive(path):
                 self._unpack(file, _own_folder(below), level=1)
             else:
                 self._write(file, below, below.as_posix())
@@ -196,16 +196,23 @@ class ArchiveExtractor(ExtractorPlugin):
         """Write a member of an archive, and unpack it if it is one itself."""
         if is_hidden_or_system_file(path):
             return
-        is_archive = path.suffix in self.zip_ext
+        is_archive = self._is_archive(path)
         if is_archive and level == MAX_LEVEL:
             raise LeftOut(f"it is an archive at level {level + 1} of archives in archives")
         written = self._write(content, path, below.as_posix())
         if is_archive:
+            folder, left_out = _own_folder(path), self._left_out
             try:
                 with written.open("rb") as file:
-                    self._unpack(file, _own_folder(path), level + 1)
+                    self._unpack(file, folder, level + 1)
             finally:
                 written.unlink()
+            found = any(place.is_file() for place in Path(self._into, folder).rglob("*"))
+            if not found and self._left_out == left_out:
+                raise LeftOut("nothing is in it")
+
+    def _is_archive(self, path: PurePath) -> bool:
+        return path.suffix.lower() in self.zip_ext
 
     def _write(self, content: IO[bytes], path: PurePosixPath, archive: str) -> Path:
         """Write a file of limited size, and return where; nothing is left of one that fails."""

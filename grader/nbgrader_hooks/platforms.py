@@ -141,7 +141,7 @@ def moment(timestamp: str, zone: str) -> datetime:
     Raises
     ------
     ValueError
-        If the text is not such a time.
+        If the text is not such a time, or there is no such zone.
 
     Examples
     --------
@@ -155,6 +155,8 @@ def moment(timestamp: str, zone: str) -> datetime:
         if re.match(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)? ", timestamp):
             return read_time(timestamp)  # with the name of a time zone
         raise ValueError(f"expected a time such as 2026-03-02 22:30:00, found {timestamp!r}")
+    if tz.gettz(zone) is None:
+        raise ValueError(f"expected the name of a time zone as Europe/Berlin, found {zone!r}")
     local = at if at.tzinfo else at.replace(tzinfo=tz.gettz(zone))
     return local.astimezone(UTC).replace(tzinfo=None)
 

@@ -45,7 +45,7 @@ class JudgeSubmission(NbGraderPreprocessor):
         files: dict[str, bytes] = {}
         theirs: dict[str, bytes] = {}
         if has_plain_tests(source):
-            files = supporting_files(course, names["assignment"])
+            files = supporting_files(course, names["assignment"], limits.disk_mib)
             folder = course.format_path(
                 course.submitted_directory, names["student"], names["assignment"]
             )

@@ -1,7 +1,7 @@
-"""Three courses of others: nbgrader's own quickstart, numerics, and a first programming course.
+"""Courses of others: nbgrader's own quickstart, numerics, first programs, and a second semester.
 
-The last two have shapes that such courses have in public: data files, several notebooks, helpers of
-the tester, marks for parts, classes, printed text, and answers that a person grades.
+All but the first have shapes that such courses have in public: data files, several notebooks,
+helpers of the tester, marks for parts, classes, printed text, and answers that a person grades.
 """
 
 from __future__ import annotations
@@ -13,7 +13,16 @@ from pathlib import Path
 
 import nbgrader
 
-from tests.grader.judging.plain_notebooks import answer, filled, given, graded, notebook, written
+from tests.grader.judging.plain_notebooks import (
+    answer,
+    by_hand,
+    filled,
+    given,
+    graded,
+    notebook,
+    task,
+    written,
+)
 
 GUIDE = Path(nbgrader.__file__).parent / "docs" / "source" / "user_guide"
 
@@ -219,8 +228,100 @@ FIRST_PROGRAMS = Course(
     ),
 )
 
+SECOND_SEMESTER = Course(
+    "Week 2",
+    notebooks={
+        "Übung 1": notebook(
+            given(
+                "import functools, pytest, unittest\nfrom math import *\nfrom unittest import mock"
+            ),
+            answer(
+                "memo",
+                "def memo(f):\n    known = {}\n    def g(x):\n        if x not in known:\n"
+                "            known[x] = f(x)\n        return known[x]\n    return g",
+            ),
+            graded(
+                "memo-tests",
+                "times = 0\n@memo\ndef slow(x):\n    global times\n    times += 1\n"
+                "    return x * x\n"
+                "assert slow(3) == slow(3) == 9\nassert times == 1",
+                2,
+            ),
+            answer("fetch", "async def fetch(x):\n    return x + 1\nfetched = await fetch(1)"),
+            graded("fetch-tests", "assert fetched == 2\nassert await fetch(3) == 4"),
+            answer("area", "class Circle:\n    sides = 0\ndef area(r): return pi * r ** 2"),
+            graded(
+                "area-tests",
+                """class TestArea(unittest.TestCase):
+    radius = 1
+    def test_one(self): self.assertAlmostEqual(area(self.radius), pi)
+    def test_none(self): self.assertEqual(area(0), 0)
+import io
+suite = unittest.defaultTestLoader.loadTestsFromTestCase(TestArea)
+found = unittest.TextTestRunner(io.StringIO()).run(suite)
+assert found.wasSuccessful()""",
+                2,
+            ),
+            graded("area-mark", "(found.testsRun - len(found.failures) - len(found.errors)) / 2"),
+            answer("ask", "def ask(): return 2 * int(input('n? '))"),
+            graded(
+                "ask-tests", "with mock.patch('builtins.input', lambda _: '4'): assert ask() == 8"
+            ),
+            answer(
+                "low",
+                "class TooLow(Exception): pass\ndef low(x):\n"
+                "    if x < 0: raise TooLow(f'{x} is low')",
+            ),
+            graded("low-tests", "with pytest.raises(Exception, match='is low'): low(-3)\nlow(3)"),
+            graded("low-class", "with pytest.raises(TooLow): low(-1)"),
+            answer(
+                "both", "def both(*a, sep=', ', **k): return sep.join(map(str, a)) + str(sorted(k))"
+            ),
+            graded(
+                "both-tests",
+                "x = both(1, 2, sep='-', z=1)\nassert type(x) is str and x == \"1-2['z']\"",
+            ),
+            answer("half", "from fractions import Fraction\nhalf = Fraction(1, 2)"),
+            graded("half-tests", "assert half == 0.5"),
+            graded("worth-nothing", "assert isclose(area(2), 4 * pi)", 0),
+            task("drawing", 3),
+            by_hand("own-code", "print(area(1))", 2),
+            written("in-words", 1.5),
+        )
+    },
+    answers={
+        "right": {},
+        "other": {
+            "Übung 1": {
+                "memo": "memo = functools.lru_cache",
+                "fetch": "async def fetch(x): return x\nfetched = 2",
+                "area": "def area(r): return 3.14 * r * r",
+                "ask": "def ask(): return int(input()) + 4",
+                "low": "class TooLow(ValueError): pass\ndef low(x):\n"
+                "    if x < 0: raise TooLow('It is low')",
+                "both": "def both(*a, sep=', ', **k): return '1-2' + repr([*k])",
+                "half": "half = .5",
+                "own-code": "print('mine')",
+            }
+        },
+        "broken": {
+            "Übung 1": {
+                "memo": "def memo(f): return f",
+                "fetch": "def fetch(x): return x + 1",
+                "area": "def area(r): raise SystemExit",
+                "ask": "def ask(): return 1 / 0",
+                "low": "def low(x): raise KeyError('-3 is low')",
+                "both": "def both(a, b, **k): return f'{a}-{b}'",
+                "half": "half = 1",
+            }
+        },
+    },
+    inside=frozenset({"memo-tests", "fetch-tests", "ask-tests", "low-class"}),
+)
+
 COURSES = {
     "quickstart": Quickstart("ps1", {}, inside=frozenset({"sum_of_squares_uses_squares"})),
     "numerics": NUMERICS,
     "first programs": FIRST_PROGRAMS,
+    "second semester": SECOND_SEMESTER,
 }

@@ -15,7 +15,8 @@ from traitlets.config import Config
 from grader.command_line import commands
 from grader.command_line.other_course import OtherCourse
 from grader.course import do_step, put_alembic_on_path
-from tests.end_to_end.nbgrader_courses import COURSES, FIRST_PROGRAMS
+from tests.end_to_end.nbgrader_courses import COURSES, FIRST_PROGRAMS, Course
+from tests.grader.judging.plain_notebooks import answer, filled, given, graded, notebook
 
 
 def rows(folder: Path, assignment: str) -> set[tuple]:
@@ -33,7 +34,7 @@ def rows(folder: Path, assignment: str) -> set[tuple]:
 
 
 @pytest.fixture(scope="module", params=COURSES)
-def graded(request, tmp_path_factory, kernels_start_warm):
+def both_graded(request, tmp_path_factory, kernels_start_warm):
     """A course that nbgrader has graded, and a copy of it from before that."""
     course = COURSES[request.param]
     folder = tmp_path_factory.mktemp("course")
@@ -50,8 +51,8 @@ def graded(request, tmp_path_factory, kernels_start_warm):
     return course, stock, ours
 
 
-def test_scores_are_those_of_nbgrader_itself(graded, capsys):
-    course, stock, ours = graded
+def test_scores_are_those_of_nbgrader_itself(both_graded, capsys):
+    course, stock, ours = both_graded
     assert commands.main(["course", str(ours), course.assignment]) == 0
     told = capsys.readouterr().out
     assert rows(ours, course.assignment) == rows(stock, course.assignment)
@@ -68,8 +69,8 @@ def test_scores_are_those_of_nbgrader_itself(graded, capsys):
         assert copy.exists() == own.isdisjoint(path.parts), path
 
 
-def test_where_tests_run_is_said_without_grading(graded, capsys):
-    course, _, ours = graded
+def test_where_tests_run_is_said_without_grading(both_graded, capsys):
+    course, _, ours = both_graded
     before = rows(ours, course.assignment)
     assert commands.main(["course", str(ours), course.assignment, "--placement"]) == 0
     assert "points" not in capsys.readouterr().out
@@ -128,6 +129,60 @@ def test_a_submission_without_a_notebook_fails_with_the_first_error(first_progra
     (place / "sorry.txt").write_text("My notebook is lost.", encoding="utf-8")
     assert commands.main(["course", str(first_programs), "functions", "--student", "late"]) == 1
     assert f"late: failed: No notebooks were matched by '{place}" in capsys.readouterr().out
+
+
+@pytest.fixture
+def with_header(tmp_path):
+    """A released course whose notebooks get a header, from which tests take a helper."""
+    near = given("def near(a, b): return abs(a - b) < 1e-9", "near")
+    test = graded("t", "assert near(square(3), 9)")
+    sources = notebook(answer("square", "def square(n): return n * n"), test)
+    Course("week-1", {"squares": sources}).write(tmp_path)
+    (tmp_path / "source" / "header.ipynb").write_bytes(notebook(near).replace(b"cell-", b"head-"))
+    with (tmp_path / "nbgrader_config.py").open("a", encoding="utf-8") as file:
+        file.write('c.IncludeHeaderFooter.header = "source/header.ipynb"\n')
+    do_step(OtherCourse(tmp_path, "none").api.generate_assignment, "week-1")
+    return tmp_path
+
+
+def test_the_cells_of_a_header_are_the_assignments_and_remarks_are_said(with_header, capsys):
+    released = (with_header / "release" / "week-1" / "squares.ipynb").read_bytes()
+    cheat = {"near": "def near(a, b): return True", "square": "def square(n): return 1"}
+    for student, answers in (("right", {"square": "def square(n): return n**2"}), ("odd", cheat)):
+        place = with_header / "submitted" / student / "week-1"
+        place.mkdir(parents=True)
+        (place / "squares.ipynb").write_bytes(filled(released, answers))
+    assert commands.main(["course", str(with_header), "week-1"]) == 0
+    placed, _, odd, remark, right = capsys.readouterr().out.splitlines()
+    assert placed == "squares: tests outside the sandbox: t."
+    assert (odd, right) == ("odd: 0 of 1 points", "right: 1 of 1 points")
+    assert remark.startswith("    The cell near differs from the assignment's; what was handed in")
+    assert commands.main(["course", str(with_header), "week-1", "--force", "--json"]) == 0
+    odd, right = json.loads(capsys.readouterr().out)["students"]
+    assert ([remark.strip()], []) == (odd["remarks"], right["remarks"])
+
+
+def test_a_header_that_is_missing_is_said(with_header, capsys):
+    (with_header / "source" / "header.ipynb").unlink()
+    assert commands.main(["course", str(with_header), "week-1", "--placement"]) == 2
+    assert "expected the notebook in c.IncludeHeaderFooter, found none" in capsys.readouterr().err
+
+
+def test_a_notebook_in_another_language_and_large_files_are_said(first_programs, capsys):
+    where = ["course", str(first_programs), "functions", "--placement"]
+    large = first_programs / "source" / "functions" / "large.bin"
+    with large.open("wb") as file:
+        file.truncate(33 * 2**20)
+    assert commands.main(where) == 2
+    assert "have 33.0 MiB together, more than the 32 MiB" in capsys.readouterr().err
+    large.unlink()
+    path = first_programs / "source" / "functions" / "functions.ipynb"
+    source = json.loads(path.read_bytes())
+    source["metadata"]["language_info"] = {"name": "julia"}
+    path.write_text(json.dumps(source), encoding="utf-8")
+    assert commands.main(where) == 2
+    told = capsys.readouterr().err
+    assert told == "functions.ipynb: expected the instructor's notebook in Python, found julia.\n"
 
 
 def test_a_course_keeps_its_own_settings(first_programs):

@@ -55,6 +55,7 @@ def test_each_error_is_a_grader_error_or_internal(root):
             "NoDownload",
             "PointsDiffer",
             "WritesTests",
+            "Unusable",
             "NoSource",
             "NoCourse",
             "NotCopied",

@@ -137,7 +137,7 @@ def names_defined(source: str) -> set[str]:
     >>> sorted(names_defined("a, b = 1, 2\ndef f(x):\n    c = x\n    return c"))
     ['a', 'b', 'f']
     """
-    code = compile(source, "<answer>", "exec")
+    code = compile(source, "<answer>", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     return {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_NAME"}
 
 

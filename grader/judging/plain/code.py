@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import dis
+import inspect
 from collections.abc import Iterator
 from types import CodeType
 
@@ -40,6 +41,8 @@ def names_used(source: str) -> set[str]:
     --------
     >>> sorted(names_used("a = f(b)\ndef g(c):\n    return h(c)"))
     ['b', 'f', 'h']
+    >>> names_used("class A:\n    x = y\n    z = x")
+    {'y'}
     """
     return {
         instruction.argval for instruction in _instructions(source) if instruction.opname in _LOADS
@@ -93,6 +96,8 @@ def names_changed(source: str) -> set[str]:
     --------
     >>> sorted(names_changed("import math as m\na = 1\ndel b\ndef f():\n    global c\n    c = 1"))
     ['a', 'b', 'c', 'f', 'm']
+    >>> names_changed("class A:\n    x = 1\n    def f(self): pass")
+    {'A'}
     """
     return {
         instruction.argval
@@ -129,8 +134,22 @@ def classes_in(source: str) -> set[str]:
     return {node.name for node in ast.parse(code).body if isinstance(node, ast.ClassDef)}
 
 
+def stars_in(notebook: NotebookNode) -> list[str]:
+    r"""Return the statements by which code cells of a notebook import all names of a module.
+
+    Examples
+    --------
+    >>> from nbformat.v4 import new_code_cell, new_notebook
+    >>> stars_in(new_notebook(cells=[new_code_cell("import os\nfrom math import *")]))
+    ['from math import *']
+    """
+    code = (cell.source for cell in notebook.cells if cell.cell_type == "code")
+    statements = (ast.unparse(statement) for cell in code for statement in _imports(cell))
+    return [statement for statement in statements if statement.endswith(" import *")]
+
+
 def imports_in(notebook: NotebookNode) -> dict[str, str]:
-    """Return the import statement for each name that code cells of a notebook import.
+    """Return the import statement for each name that code cells of a notebook import by name.
 
     Examples
     --------
@@ -143,6 +162,8 @@ def imports_in(notebook: NotebookNode) -> dict[str, str]:
         if cell.cell_type == "code":
             for statement in _imports(cell.source):
                 for alias in statement.names:
+                    if alias.name == "*":
+                        continue
                     bound = alias.asname or alias.name.partition(".")[0]
                     one = copy.copy(statement)
                     one.names = [alias]
@@ -178,7 +199,7 @@ def why_inside(source: str) -> str:
                 return f"it uses {module}"
             case ast.Attribute(attr=name) | ast.Name(id=name) if name.startswith("__"):
                 return f"it uses {name}"
-            case ast.Compare(ops=ops, comparators=values) if _compares_identity(ops, values):
+            case ast.Compare() if _compares_identity(node):
                 return "it asks whether two objects are the same one"
             case ast.Await() | ast.AsyncFor() | ast.AsyncWith():
                 return "it waits for asynchronous code"
@@ -195,11 +216,20 @@ class _WithoutImports(ast.NodeTransformer):
         return ast.Pass()
 
 
-def _compares_identity(ops: list[ast.cmpop], values: list[ast.expr]) -> bool:
+def _compares_identity(node: ast.Compare) -> bool:
+    """Say whether a comparison asks for one object. None, texts and types are what they are."""
+    values = [node.left, *node.comparators]
     return any(
-        isinstance(op, (ast.Is, ast.IsNot)) and not isinstance(value, ast.Constant)
-        for op, value in zip(ops, values, strict=True)
+        isinstance(op, (ast.Is, ast.IsNot))
+        and not isinstance(right, ast.Constant)
+        and not (_is_type(left) or _is_type(right))
+        for left, op, right in zip(values, node.ops, values[1:], strict=False)
     )
+
+
+def _is_type(value: ast.expr) -> bool:
+    """Say whether an expression is a call of ``type``."""
+    return isinstance(value, ast.Call) and getattr(value.func, "id", "") == "type"
 
 
 def _imports(source: str) -> Iterator[ast.Import | ast.ImportFrom]:
@@ -224,7 +254,18 @@ def _compiled(source: str) -> CodeType | None:
 
 
 def _all(code: CodeType) -> Iterator[dis.Instruction]:
-    yield from dis.get_instructions(code)
+    is_class = code.co_name != "<module>" and not code.co_flags & inspect.CO_OPTIMIZED
+    yield from (_in_class if is_class else dis.get_instructions)(code)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _all(constant)
+
+
+def _in_class(code: CodeType) -> Iterator[dis.Instruction]:
+    """Yield the instructions of a class's body without those for the class's own names."""
+    own = {"__name__"}  # Python itself reads it, to set __module__
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("STORE_NAME", "DELETE_NAME"):
+            own.add(instruction.argval)
+        elif instruction.opname != "LOAD_NAME" or instruction.argval not in own:
+            yield instruction

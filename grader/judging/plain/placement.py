@@ -59,13 +59,12 @@ class Placement:
         for name, used in self.replaceable.items():
             said.append(
                 f"{name} uses {listed(used)}, which learners' code could replace: define "
-                f"{'it' if len(used) == 1 else 'them'} in a locked cell or in the test."
+                f"{'it' if len(used) == 1 else 'them'} in the test, or in a locked cell that uses "
+                "no answer."
             )
         for name, why in self.inside.items():
-            said.append(
-                f"test inside the sandbox, where learners' code could read it: {name}, because "
-                f"{why}."
-            )
+            place = f"test inside the sandbox, where learners' code could read it: {name}"
+            said.append(f"{place}, because {why.rstrip('.')}.")
         return said
 
 
@@ -120,6 +119,7 @@ class _Trial:
         self.changing: set[str] = set()
         self.written: set[str] = set()
         self.replaceable: dict[str, tuple[str, ...]] = {}
+        self.failed: set[str] = set()  # tests that the model answers do not pass anywhere
         #: By a test inside that fails, what was inside before tests were moved for its sake.
         self._begun: dict[str, dict[str, str]] = {}
 
@@ -154,7 +154,9 @@ class _Trial:
 
     def _moves_more_inside(self) -> bool:
         """Execute the model answers once; say whether that moved any test cell inside."""
-        before, written, failing = dict(self.inside), set(self.written), []
+        before, written = dict(self.inside), set(self.written)
+        failing: list[tuple[NotebookNode, str]] = []
+        earlier = ""  # the first error in a cell that is no test
         files = {name: content for name, content in self.files.items() if name not in written}
         with own_state(), Live(self.sandbox, self.limits, self.files) as live:
             look = _FilesWritten(live, self.files)
@@ -163,21 +165,21 @@ class _Trial:
                 if is_course_test(cell):
                     continue
                 if not self.source.is_test(cell):
-                    live.execute(str(count), cell.source)
+                    earlier = earlier or _error_in(live.execute(str(count), cell.source))
                     plain.give(cell)
                 elif _name(cell) not in self.inside and not self._passes_outside(cell, plain):
                     live.execute(str(count), cell.source)
                 elif _name(cell) in before:
                     outputs = live.execute(str(count), cell.source, has_mark=True)
                     if (
-                        before[_name(cell)] != FAILS
+                        _name(cell) not in self.failed
                         and not _has_all_points(cell, outputs)
                         and not self._move_what_it_needs(cell)
                     ):
-                        failing.append(cell)
+                        failing.append((cell, _failure(outputs, earlier)))
             self.written |= look.written()
         if failing and self.inside == before and self.written == written:
-            self._move_what_may_change_its_state(failing[0])
+            self._move_what_may_change_its_state(*failing[0])
         return self.inside != before or self.written != written
 
     def _passes_outside(self, cell: NotebookNode, plain: PlainTests) -> bool:
@@ -207,10 +209,7 @@ class _Trial:
             return f"it uses the class {min(used)}, which cannot leave the sandbox"
         if plain.calls.stopped:
             return plain.calls.stopped
-        errors = [output for output in outputs if output.output_type == "error"]
-        if not errors:
-            return "it gives fewer points there"
-        return " ".join(f"{errors[0].ename}: {errors[0].evalue}".split()).removesuffix(":")
+        return _error_in(outputs) or "it gives fewer points there"
 
     def _defined_inside(self, cell: NotebookNode) -> set[str]:
         return {
@@ -230,7 +229,7 @@ class _Trial:
                 found = True
         return found
 
-    def _move_what_may_change_its_state(self, cell: NotebookNode) -> None:
+    def _move_what_may_change_its_state(self, cell: NotebookNode, why: str) -> None:
         """Move inside the test before it that is nearest; if that was the last one, undo it all.
 
         A test outside that changes a value of the notebook, such as a list, changes a copy.
@@ -240,7 +239,8 @@ class _Trial:
             (t for t in reversed(self._before(cell)) if _name(t) not in self.inside), None
         )
         if nearest is None:
-            self.inside = begun | {_name(cell): FAILS}
+            self.inside = begun | {_name(cell): why}
+            self.failed.add(_name(cell))
         else:
             self.inside[_name(nearest)] = f"{_name(cell)} fails without what it changes"
 
@@ -283,6 +283,19 @@ class _FilesWritten:
 
 def _name(cell: NotebookNode) -> str:
     return cell.metadata.nbgrader.grade_id
+
+
+def _error_in(outputs: list[NotebookNode]) -> str:
+    """Return the first error in the outputs of a cell in one line, or ""."""
+    errors = (output for output in outputs if output.output_type == "error")
+    texts = (" ".join(f"{error.ename}: {error.evalue}".split()) for error in errors)
+    return next(texts, "").removesuffix(":").rstrip(".")
+
+
+def _failure(outputs: list[NotebookNode], earlier: str) -> str:
+    """Return why no place is right for a test cell, with the first error in the cells before it."""
+    before = f". Before it, a cell failed with {earlier}" if earlier else ""
+    return f"{FAILS}: {_error_in(outputs) or 'they get fewer points'}{before}"
 
 
 def _has_all_points(cell: NotebookNode, outputs: list[NotebookNode]) -> bool:

@@ -43,6 +43,7 @@ from grader.judging.plain.code import (
     names_needed,
     names_used,
     names_used_in_functions,
+    stars_in,
     why_inside,
 )
 from grader.judging.plain.functions import Calls, RemoteFunction, Stopped
@@ -92,6 +93,14 @@ class PlainTests:
     @functools.cached_property
     def _imports(self) -> dict[str, str]:
         return imports_in(self._source.stub)
+
+    @functools.cached_property
+    def _starred(self) -> dict[str, Any]:
+        """What the assignment's cells import with a star, and do not define otherwise."""
+        code = [cell for cell in self._source.model.cells if cell.cell_type == "code"]
+        made = {name for cell in code for name in names_made(cell.source)}
+        found = _imported_by(stars_in(self._source.stub))
+        return {name: value for name, value in found.items() if name not in made}
 
     @property
     def trusted(self) -> set[str]:
@@ -146,7 +155,8 @@ class PlainTests:
         may_change : bool
             Whether the model answers change arguments in this cell.
         """
-        for statement in imports_in(NotebookNode(cells=[cell])).values():
+        own = NotebookNode(cells=[cell])
+        for statement in (*imports_in(own).values(), *stars_in(own)):
             # A learner's later code may rely on what a test imports, as in a notebook.
             self._live.execute(f"import in {cell.metadata.nbgrader.grade_id}", statement)
         self.calls.change, self.calls.have_changed, self.calls.unread = True, False, []
@@ -181,7 +191,7 @@ class PlainTests:
             _folder_with(self._files),
         ):
             try:
-                answers = self._answers_for(cell.source)
+                answers = self._answers_for(cell)
                 self._names.update(answers)
                 with bounded(self._limits):
                     exec(body, self._names)
@@ -213,10 +223,13 @@ class PlainTests:
             outputs.append(result_output({"text/plain": shown}, count))
         return self._live.fit(outputs)
 
-    def _answers_for(self, source: str) -> dict[str, Any]:
+    def _answers_for(self, cell: NotebookNode) -> dict[str, Any]:
         """Return stand-ins for the names that a test cell needs; import the modules it needs."""
+        source = cell.source
         self._used |= names_needed(source)
         self._import(self._used)
+        for name, value in _imported_by(stars_in(NotebookNode(cells=[cell]))).items():
+            self._names.setdefault(name, value)
         asked = {
             name
             for name in self._used - self._names.keys()
@@ -239,6 +252,8 @@ class PlainTests:
             if bound in names and bound not in self._names and bound not in self._answers:
                 with contextlib.suppress(Exception):  # then the test itself says what is missing
                     exec(statement, self._names)
+        for name in (names - self._names.keys()) & self._starred.keys():
+            self._names[name] = self._starred[name]
 
 
 def _only_imported(source: Source) -> set[str]:
@@ -248,6 +263,16 @@ def _only_imported(source: Source) -> set[str]:
         name for cell in answers if cell.cell_type == "code" for name in names_made(cell.source)
     }
     return imports_in(source.stub).keys() - made
+
+
+def _imported_by(statements: Iterable[str]) -> dict[str, Any]:
+    """Return what import statements import. One that fails is left to the cell that has it."""
+    found: dict[str, Any] = {}
+    for statement in statements:
+        with contextlib.suppress(Exception):
+            exec(statement, found)
+    found.pop("__builtins__", None)
+    return found
 
 
 def _copies(names: Mapping[str, Any]) -> dict[str, Any]:

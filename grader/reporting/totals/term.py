@@ -21,7 +21,7 @@ class Totals(Configurable):
     """The options, set for example by ``c.Totals.drop_lowest = 1``."""
 
     weights = Dict(
-        value_trait=Float(min=0),
+        value_trait=Float(),
         key_trait=Unicode(),
         help="The weight of each assignment that counts. Default: all count, each by its points.",
     ).tag(config=True)
@@ -153,6 +153,9 @@ def _check(rule: Totals, assignments: Collection[str], students: Collection[str]
             if student not in students:
                 who = f"excused[{name!r}] names {student!r}, who is not in the gradebook"
                 raise _wrong(who, students, student)
+    for name, weight in rule.weights.items():
+        if not 0 <= weight < math.inf:
+            raise _wrong(f"weights[{name!r}] is {weight:g}, not a number of at least 0", (), "")
     if rule.weights and not 0 < sum(rule.weights.values()) < math.inf:
         raise _wrong("weights has no positive weight, or an infinite one", (), "")
 

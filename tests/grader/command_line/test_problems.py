@@ -42,6 +42,26 @@ def configured_by(tmp_path, monkeypatch):
         ("raise SystemExit(3)", "line 3: SystemExit: 3."),
         ("c.Grading.call_secnds = 3", "sets c.Grading.call_secnds, which is no option. Did you"),
         ("c.Grading.call_seconds = 'fast'", "'call_seconds' trait of a Grading instance expected"),
+        (
+            "c.Gradng.call_seconds = 3",
+            "options of c.Gradng, which does not exist. Did you mean c.G",
+        ),
+        (
+            "c.NbGraderAPI.timezone = 'Europe/Berln'",
+            "to 'Europe/Berln'. Expected the name of a time",
+        ),
+        (
+            "c.CourseDirectory.db_url = 3",
+            "sets c.CourseDirectory.db_url to 3. Expected a text: put",
+        ),
+        (
+            "c.LateSubmissionPlugin.penalty_method = 'half'",
+            "for late work. The 'penalty_method' tr",
+        ),
+        (
+            "c.AssignLatePenalties.plugin_class = 'late.No'",
+            "'late.No' in c.AssignLatePenalties.plu",
+        ),
         ("c.PersonalNumbers.pepper = 'x'", "c.PersonalNumbers.pepper, which is no option; they"),
     ],
 )
@@ -53,6 +73,34 @@ def test_a_mistake_in_the_configuration_is_a_sentence(tmp_path, configured_by, c
     said = capsys.readouterr()
     assert (said.out, len(said.err.splitlines())) == ("", 1)
     assert told in said.err
+
+
+def test_a_folder_that_the_commands_would_not_find_is_refused(tmp_path, monkeypatch, capsys):
+    (tmp_path / "nbgrader_config.py").write_text(
+        "c = get_config()\nc.CourseDirectory.feedback_directory = 'pages'\n"
+    )
+    found = course.executed_configuration(tmp_path)
+    monkeypatch.setattr(course, "executed_configuration", lambda _: found)
+    monkeypatch.setattr(
+        course, "_executed_configuration", course._executed_configuration.__wrapped__
+    )
+    assert commands.main(["autograde", ASSIGNMENT]) == 2
+    told = "feedback_directory to 'pages', but this course has it in 'feedback'. Set that, and"
+    assert told in capsys.readouterr().err
+
+
+def test_sections_of_nbgrader_itself_are_no_slips(tmp_path):
+    names = (
+        "ExchangeList",
+        "ExchangeFactory",
+        "NbGraderApp",
+        "Feedback",
+        "HTMLExporter",
+        "Execute",
+    )
+    lines = [f"c.{name}.x = 1" for name in names]
+    (tmp_path / "nbgrader_config.py").write_text("\n".join(["c = get_config()", *lines]))
+    assert set(names) <= course.executed_configuration(tmp_path).keys()
 
 
 def test_options_are_read_as_they_are_set(configured_by):

@@ -72,6 +72,14 @@ def test_all_are_those_with_work_in_them(run, graded):
     ]
 
 
+def test_extra_time_before_the_hand_in_is_no_work(run):
+    status, _, err = run("extend", "complexity", "ada", "--days", "2")
+    assert (status, err) == (0, "")
+    status, out, err = run("export", "--all")
+    assert (status, err) == (0, "")
+    assert [line for line in out.splitlines() if line in course.assignments()] == [*WORK]
+
+
 def test_one_without_work_does_not_keep_the_others(run):
     status, out, err = run("export", "complexity", "quiz")
     assert status == 2

@@ -70,7 +70,7 @@ SLIPS = {
     "capitals": (
         b"id\ns17\nS17\n",
         ["s17", "S17"],
-        "Is it the same person? s17 and S17 differ in capitals only; both were taken.",
+        "Is it the same person? s17 and S17 look alike; all were taken.",
     ),
     "a path": (b"id\n../x\nada\n", ["ada"], "Line 2 was left out: '../x' cannot be the name of a"),
     "too long": (
@@ -84,9 +84,36 @@ SLIPS = {
         "Columns that the gradebook does not have were left out: section.",
     ),
     "a name over two lines": (
-        'id,first_name\r\nada,"Ada\n\u2028A."\r\n,x\r\n'.encode(),
+        'id,first_name\r\nada,"Ada\n\u2028A."\r\n'.encode(),
         ["ada"],
-        "Line 4 was left out: it has no id.",
+        "Line breaks in values became spaces, first in line 2.",
+    ),
+    "a line after an empty one": (b"id,email\n\nada,a\n,x\n", ["ada"], "Line 4 was left out: it"),
+    "a quote that is not closed": (
+        b'id,email\nada,"a\nbo,b\n',
+        [],
+        "Lines 2 to 3 were left out: a value goes on in the next line, as after a double quote",
+    ),
+    "a zero": (b"id,email\nada,a\0\nbo,b\n", ["bo"], "Line 2 was left out: 'a\\x00' has a char"),
+    "two forms of a letter": (
+        "id\nü\nu\u0308\n".encode(),
+        ["ü", "u\u0308"],
+        "Is it the same person? ü and u\u0308 look alike; all were taken.",
+    ),
+    "what cannot be seen": (
+        "id\nada\nada\u200b\n".encode(),
+        ["ada", "ada\u200b"],
+        "Is it the same person? ada and ada",
+    ),
+    "a number of two": (
+        b"id,lms_user_id\nada,7\nbo,7\nzoe,\nruth,\n",
+        ["ada", "bo", "zoe", "ruth"],
+        "Look at lms_user_id: 7 is that of ada and bo.",
+    ),
+    "an address of two": (
+        b"id,Email\nada,a@x\nbo,a@x\n",
+        ["ada", "bo"],
+        "Look at email: a@x is that of ada and bo.",
     ),
 }
 
@@ -99,6 +126,12 @@ def test_a_slip_is_one_sentence_and_keeps_the_others(slip):
     assert told.startswith(sentence)
 
 
+def test_a_heading_may_have_spaces_and_capitals():
+    learners, told = found("ID,First name,LAST NAME\nada,Ada,Lovelace\n")
+    assert learners == {"ada": {"first_name": "Ada", "last_name": "Lovelace"}}
+    assert told == []
+
+
 def test_empty_lines_and_short_ones_are_no_slips():
     assert found("id,first_name,email\n\nada,Ada\n,,\n") == ({"ada": {"first_name": "Ada"}}, [])
 
@@ -108,6 +141,10 @@ def test_empty_lines_and_short_ones_are_no_slips():
     [
         (GUIDE.encode("latin-1"), "in line 3. If that line is 'soren,Søren,Ødegård,soren@"),
         (GUIDE.encode("utf-16"), "expected UTF-8, found UTF-16."),
+        (GUIDE.encode("utf-16-le"), "expected UTF-8, found UTF-16."),
+        (b"PK\3\4xl/workbook.xml", "expected a CSV file, found a workbook."),
+        (b"id\n" + b"x" * 200_000, "line 2 cannot be read as CSV: field larger than field limit"),
+        (b"id,email\n\n", "expected a line for each learner below the first line, found none."),
         (b"", "expected one column id in the first line, found nothing."),
         (b"name,email\nada,x\n", "expected one column id in the first line, found name, email."),
         (b"id,email,email\nada,x,y\n", "expected each column once, found email more than once."),

@@ -211,7 +211,7 @@ def test_extra_time_may_be_given_before_hand_in(both, tmp_path, cells_are_known)
         ),
         (
             "tests.grader.running.late.Nowhere",
-            "nbgrader_config.py names in c.AssignLatePenalties.plugin_",
+            "late.Nowhere' in c.AssignLatePenalties.plugin_class, but it cannot be imported. Put",
         ),
     ],
 )

@@ -23,6 +23,18 @@ def written(name: str, points: float) -> NotebookNode:
     return _graded(new_markdown_cell("An answer."), name, grade=True, solution=True, points=points)
 
 
+def by_hand(name: str, model: str, points: float) -> NotebookNode:
+    """Return an answer in code, which a person grades."""
+    source = f"### BEGIN SOLUTION\n{model}\n### END SOLUTION"
+    return _graded(new_code_cell(source), name, grade=True, solution=True, points=points)
+
+
+def task(name: str, points: float) -> NotebookNode:
+    """Return a task whose work a person looks for in the cells after it."""
+    cell = new_markdown_cell("Make a drawing below.")
+    return _graded(cell, name, task=True, locked=True, points=points)
+
+
 def given(source: str, name: str = "") -> NotebookNode:
     """Return a cell of code: locked if it has a name, else one that learners may edit."""
     cell = new_code_cell(source)

@@ -7,7 +7,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from grader.course import ROOT
-from grader.judging.assignment_source import PointsDiffer, read_source
+from grader.judging.assignment_source import PointsDiffer, Unusable, read_source
+from tests.grader.judging.plain_notebooks import answer, notebook
 
 ASSIGNMENTS = sorted(path.stem for path in (ROOT / "solutions").glob("*/*.ipynb"))
 
@@ -60,6 +61,42 @@ def test_points_that_are_not_the_sum_of_the_parts_are_refused(source, points, to
 )
 def test_equal_points_are_taken_and_so_are_those_that_only_running_tells(source, points):
     assert read_source(notebook_with(source, points)).points == {"a-tests": points}
+
+
+def without(name: str) -> bytes:
+    """Return a notebook whose test cell lacks something of nbgrader's metadata."""
+    notebook = nbformat.reads(notebook_with("", 1).decode(), as_version=4)
+    del notebook.cells[0].metadata.nbgrader[name]
+    return nbformat.writes(notebook).encode()
+
+
+def in_r() -> bytes:
+    kernel = {"name": "ir", "display_name": "R", "language": "R"}
+    return nbformat.writes(new_notebook(metadata={"kernelspec": kernel})).encode()
+
+
+UNUSABLE = {
+    "another language": (in_r(), "in Python, found R."),
+    "an archive": (b"PK\3\4", "found a file that is none: "),
+    "other bytes": (b"\xff", "found a file that is none: "),
+    "other JSON": (b"[]", "found a file that is none: "),
+    "no points": (
+        without("points"),
+        "Cell 1 of .*, 'check = Che.*a number of points in nbgrader's",
+    ),
+    "no id": (without("grade_id"), "expected an id in nbgrader's metadata, found none."),
+    "a slip": (
+        notebook(answer("half", "def half(x):\n    return x 2")),
+        "The model answer half is not Python: invalid syntax in line 3.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_a_notebook_from_which_nothing_can_be_judged_is_said(name):
+    file, told = UNUSABLE[name]
+    with pytest.raises(Unusable, match=told):
+        read_source(file)
 
 
 @pytest.mark.parametrize("assignment", ASSIGNMENTS)

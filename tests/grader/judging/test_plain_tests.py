@@ -124,6 +124,11 @@ assert out.getvalue().split() == ["hello", "ada"]""",
     ),
     "a look at the names": (SQUARES, "assert 'numpy' not in globals()", "it uses globals"),
     "a look at the text": (SQUARES, "assert squares.__doc__ is None", "it uses __doc__"),
+    "a type": (
+        answer("pair", "import numpy as np\ndef pair(): return [1], np.eye(2)"),
+        "a, b = pair()\nassert type(a) is list and type(b) is np.ndarray is not type(a)",
+        "",
+    ),
     "the same object": (
         answer("same", "def same(x): return x"),
         "x = []\nassert same(x) is x",
@@ -133,6 +138,17 @@ assert out.getvalue().split() == ["hello", "ada"]""",
         answer("copy", "def copy(x): return list(x)"),
         "x = []\nassert copy(x) is not x",
         "it asks whether two objects are the same one",
+    ),
+    "a test case with attributes, beside a class of the notebook": (
+        answer("area", "class Shape:\n    kind = 'any'\ndef area(r): return 3 * r * r"),
+        """import unittest, io
+class T(unittest.TestCase):
+    kind = 3
+    both = kind + 1
+    def test_it(self): self.assertEqual(area(1), self.kind)
+suite = unittest.defaultTestLoader.loadTestsFromTestCase(T)
+assert unittest.TextTestRunner(io.StringIO()).run(suite).wasSuccessful()""",
+        "",
     ),
     "a function as an argument": (
         answer("apply", "def apply(f, x): return f(x)"),
@@ -148,9 +164,20 @@ assert out.getvalue().split() == ["hello", "ada"]""",
     "a model answer that is wrong": (
         answer("w", "def w(): return 1"),
         "assert w() == 2",
-        "the model answers do not pass it",
+        "the model answers do not pass it: AssertionError",
     ),
 }
+
+
+def test_what_fails_before_a_test_is_said(placed):
+    answers = answer("df", "df = pd.DataFrame({'a': [1]})")
+    found = placed(
+        given("import no_such_pandas as pd"), answers, graded("t", "assert df.a[0] == 1")
+    )
+    assert found.inside == {
+        "t": "the model answers do not pass it: NameError: name 'df' is not defined. Before it, a "
+        "cell failed with ModuleNotFoundError: No module named 'no_such_pandas'"
+    }
 
 
 @pytest.mark.parametrize("name", PLACES)

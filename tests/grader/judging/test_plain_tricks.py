@@ -325,8 +325,40 @@ def test_a_helper_that_learners_could_replace_is_said(sandbox):
     helper = "def near(a, b): return abs(a - b) < 1e-9"
     cells = (given(helper), SQUARE, graded("t", "assert near(square(3), 9)"))
     (said,) = placed(sandbox, cells).lines()[1:]
-    assert said.startswith("t uses near, which learners' code could replace: define it in a locked")
+    assert said.startswith("t uses near, which learners' code could replace: define it in the test")
     assert len(placed(sandbox, (given(helper, "help"), *cells[1:])).lines()) == 1
+
+
+def test_what_the_notebook_imports_with_a_star_cannot_be_replaced(sandbox):
+    cells = (
+        given("from math import *\nfrom numpy import *\ndef exp(x): return 1"),
+        answer("root", "def root(x): return sqrt(x)"),
+        graded("t", "assert isclose(root(2), sqrt(2))\nassert sum([[1, 2]], 0).shape == (2,)"),
+        graded("u", "assert exp(9) == 1"),
+        graded("v", "from math import *\nassert isclose(root(4), sqrt(4))"),
+    )
+    trick = "isclose = sqrt = lambda *_: True\ndef root(x): return 1"
+    assert marks(sandbox, cells, {}) == [1, 1, 1]
+    assert marks(sandbox, cells, {"root": trick}) == [0, 1, 0]
+    assert placed(sandbox, cells).outside == ("t", "u", "v")
+    assert placed(sandbox, cells).replaceable == {"u": ("exp",)}
+
+
+def test_a_locked_cell_that_calls_an_answer_is_said(sandbox):
+    cells = (SQUARE, given("nine = square(3)", "nine"), graded("t", "assert nine == 9"))
+    (said,) = placed(sandbox, cells).lines()[1:]
+    assert said == (
+        "t uses nine, which learners' code could replace: define it in the test, or in a locked "
+        "cell that uses no answer."
+    )
+
+
+def test_an_answer_may_wait_for_asynchronous_code(sandbox):
+    model = "async def later(x): return x + 1\nfound = await later(1)"
+    cells = (answer("later", model), graded("t", "assert found == await later(1)"))
+    assert marks(sandbox, cells, {}) == [1]
+    assert marks(sandbox, cells, {"later": "async def later(x): return x\nfound = 2"}) == [0]
+    assert placed(sandbox, cells).inside == {"t": "it waits for asynchronous code"}
 
 
 def test_a_faulty_test_moves_no_other_inside(sandbox):
@@ -338,7 +370,7 @@ def test_a_faulty_test_moves_no_other_inside(sandbox):
     )
     found = placed(sandbox, cells)
     assert found.outside == ("t", "u")
-    assert found.inside == {"v": "the model answers do not pass it"}
+    assert found.inside == {"v": "the model answers do not pass it: AssertionError"}
 
 
 def test_hidden_lines_between_other_marks_are_not_quoted(sandbox):

@@ -116,7 +116,13 @@ HANDED_IN: dict[str, HandedIn] = {
         collected=True,
     ),
     "Honest Backslashes": HandedIn([("w.zip", zipped([(f"work\\{NOTEBOOK}", WORK)]))], (), True),
-    # Archives that are none
+    "Honest Capitals": HandedIn([("WORK.ZIP", zipped([GOOD]))], collected=True),
+    "Honest Suffix": HandedIn([(f"{NOTEBOOK}.txt", WORK)], collected=True),
+    "Honest Shouting": HandedIn([(NOTEBOOK.upper(), WORK)], collected=True),
+    # Archives that are none, or have nothing
+    "Archive Nothing": HandedIn([("w.zip", zipped([]))], ("nothing is in it",)),
+    "Archive Folder": HandedIn([("w.zip", zipped([("work/", b"")]))], ("nothing is in it",)),
+    "Archive Hidden": HandedIn([("w.zip", zipped([("__MACOSX/._a", b"")]))], ("nothing is in it",)),
     "Archive Truncated": HandedIn([("w.zip", zipped([GOOD])[:-40])], ("it is not an archive",)),
     "Archive Text": HandedIn([("w.zip", b"my work")], ("it is not an archive",)),
     "Archive Empty": HandedIn([("w.zip", b"")], ("it is not an archive",)),

@@ -91,6 +91,7 @@ def collect(url, tmp_path):
         ("all/vanthoffruth_LATE_102_456_work/{}.ipynb", "ruth", "{}.ipynb"),
         ("all/Week 1_jose_attempt_2026-03-02-22-30-00_{}.ipynb", "jose", "{}.ipynb"),
         ("all/Week_1_jose_attempt_2026-03-02-22-30-00_a/{}.ipynb", "jose", "{}.ipynb"),
+        ("all/Week 1_Jose_attempt_2026-03-02-22-30-00_{}.ipynb", "jose", "{}.ipynb"),
         ("all/Week 1_104_attempt_2026-03-02-22-30-00_{}.ipynb", "jose", "{}.ipynb"),
         ("all/7-8 - Søren Ødegård - Mar 2, 2026 1030 PM/{}.ipynb", "soren", "{}.ipynb"),
         ("all/7-8 - Ruth, Jr. van 't Hoff - 2 March, 2026 930 AM/{}.ipynb", "ruth", "{}.ipynb"),

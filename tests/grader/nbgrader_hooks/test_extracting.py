@@ -118,7 +118,7 @@ def test_each_learner_is_collected_or_told(collected, learner):
         assert told == []
     folder = course.root / "submitted" / id_of(learner) / ASSIGNMENT
     assert folder.is_dir() == handed_in.collected, told
-    if handed_in.collected and GOOD in handed_in.members:
+    if "Honest" in learner or (handed_in.collected and GOOD in handed_in.members):
         assert load(find(folder, ASSIGNMENT)[0]) == WORK
 
 
@@ -130,7 +130,7 @@ def test_only_small_files_with_plain_names_are_written_and_none_outside(collecte
     for path in extracted.rglob("*"):
         assert not path.is_symlink()
         assert path.is_dir() or path.stat().st_size <= MAX_FILE_MIB * 2**20
-        assert path.suffix not in (".zip", ".gz")
+        assert path.suffix.lower() not in (".zip", ".gz")
         assert not any(unicodedata.category(letter)[0] == "C" for letter in path.name)
 
 

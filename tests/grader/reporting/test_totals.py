@@ -167,7 +167,9 @@ def test_dropping_never_lowers_a_total():
         ({"excused": {"quizz": ["ada"]}}, "'quizz', which is no assignment. Did you mean quiz?"),
         ({"excused": {"quiz": ["adaa"]}}, "'adaa', who is not in the gradebook. Did you mean ada?"),
         ({"weights": {"quiz": 0.0}}, "no positive weight"),
-        ({"weights": {"quiz": float("nan")}}, "no positive weight"),
+        ({"weights": {"quiz": float("nan")}}, "weights['quiz'] is nan, not a number of at least 0"),
+        ({"weights": {"quiz": float("inf")}}, "weights['quiz'] is inf, not a number of at least"),
+        ({"weights": {"masking": 1.0, "quiz": -1}}, "weights['quiz'] is -1, not a number of at"),
     ],
 )
 def test_a_slip_in_an_option_changes_no_total(folder, options, told):
@@ -176,7 +178,7 @@ def test_a_slip_in_an_option_changes_no_total(folder, options, told):
 
 
 @pytest.mark.parametrize(
-    "options", [{"weights": {"quiz": -1.0}}, {"drop_lowest": -1}, {"excused": {"quiz": "ada"}}]
+    "options", [{"weights": {"quiz": "2"}}, {"drop_lowest": -1}, {"excused": {"quiz": "ada"}}]
 )
 def test_a_value_that_an_option_cannot_have_is_refused(options):
     with pytest.raises(TraitError):
