@@ -15,8 +15,8 @@ from attn_lib._arrays import as_float_array
 class Estimate(NamedTuple):
     """A number measured on a sample, and the standard deviation of its sampling noise."""
 
-    value: float
-    standard_error: float
+    value: float  #: what was measured
+    standard_error: float  #: standard deviation of the sampling noise
 
     def __str__(self) -> str:
         """Return ``value ± standard error``, both to the first digit of the error."""

@@ -24,22 +24,13 @@ Seed = np.random.Generator | int
 
 
 class Entries(NamedTuple):
-    """Normal entries of queries and keys, and how far they are from what the derivation assumes.
+    """Normal entries of queries and keys, and how far they are from what the derivation assumes."""
 
-    Parameters
-    ----------
-    mean, variance : float
-        Of every entry; the variance is not negative.
-    correlation : float
-        Between any two entries of one vector, from 0 to 1.
-    agreement : float
-        Correlation of an entry of the query with that entry of the key, from −1 to 1. At 1 every
-        key equals its query.
-    """
-
-    mean: float = 0.0
-    variance: float = 1.0
-    correlation: float = 0.0
+    mean: float = 0.0  #: of every entry
+    variance: float = 1.0  #: of every entry; not negative
+    correlation: float = 0.0  #: between any two entries of one vector, from 0 to 1
+    #: Correlation of an entry of the query with that entry of the key, from −1 to 1. At 1 every key
+    #: equals its query.
     agreement: float = 0.0
 
 

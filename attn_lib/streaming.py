@@ -52,8 +52,8 @@ MIN_QUERIES_FOR_A_COPY = 64
 class BlockSizes(NamedTuple):
     """Number of queries and of keys in a block; with fewer queries, a block takes more keys."""
 
-    queries: int
-    keys: int
+    queries: int  #: in a block
+    keys: int  #: in a block
 
 
 # 512 KB of float32, which a core's cache holds; as fast as any in benchmarks/attention.py.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 class Architecture(NamedTuple):
     """Sizes of a Transformer."""
 
-    name: str
+    name: str  #: as its paper calls it
     layers: int  #: number of layers; of the encoder where there is a decoder too
     d_model: int  #: width of a token
     heads: int  #: query heads

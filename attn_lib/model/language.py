@@ -46,9 +46,9 @@ class Answer(NamedTuple):
 class Sentence(NamedTuple):
     """One sentence of the language, with the words that a good reader can predict."""
 
-    words: tuple[str, ...]
-    skill: Skill
-    answers: tuple[Answer, ...]
+    words: tuple[str, ...]  #: the stop at the end included
+    skill: Skill  #: what it asks of a reader
+    answers: tuple[Answer, ...]  #: the words that can be known
 
     def __str__(self) -> str:
         return " ".join(self.words)

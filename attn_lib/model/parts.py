@@ -32,7 +32,8 @@ MakePaddingMask = Callable[[NDArray[np.integer], int], NDArray[np.bool_]]
 class Attention(NamedTuple):
     """A form of attention, with its backward pass if a model can be trained with it."""
 
-    forward: Forward
+    forward: Forward  #: from q, k, v and a mask to a trace
+    #: From the output's gradient, q, k, v and a mask to three gradients.
     backward: Backward | None = None
 
 
@@ -74,10 +75,10 @@ def _cached_causal_mask(n_q: int, n_k: int) -> NDArray[np.bool_]:
 class Parts(NamedTuple):
     """The attention and the masks of a model; by default the right ones."""
 
-    attention: Attention = scaled_attention()
+    attention: Attention = scaled_attention()  #: the same in all layers
     causal_mask: MakeCausalMask = causal_mask  #: for a text read at once, n_q = n_k
     cached_causal_mask: MakeCausalMask = _cached_causal_mask  #: for words added to a cache
-    padding_mask: MakePaddingMask = padding_mask
+    padding_mask: MakePaddingMask = padding_mask  #: for sentences that were made equally long
 
 
 RIGHT = Parts()

@@ -47,7 +47,7 @@ class TrainingBatch(NamedTuple):
 class Training(NamedTuple):
     """A trained model, and the losses during its training."""
 
-    model: Transformer
+    model: Transformer  #: after the last step
     losses: NDArray[np.float64]  #: on the batch of each step, before the update; shape (steps,)
 
 

@@ -42,18 +42,18 @@ class Config(NamedTuple):
     n_words: int  #: words in the vocabulary
     max_length: int = 17  #: words of the longest text; only learned positions need it
     d_model: int = 32  #: width of the residual stream
-    n_layers: int = 2
+    n_layers: int = 2  #: each with attention
     n_heads: int = 2  #: in each layer
     d_k: int = 16  #: width of a query, a key and a value
     d_ff: int = 0  #: width of a feed-forward layer after each attention; with 0 there is none
-    positions: Positions = "learned"
+    positions: Positions = "learned"  #: how a word's place enters the model
 
 
 class Transformer(NamedTuple):
     """A model: its sizes, and all its parameters by name."""
 
-    config: Config
-    parameters: dict[str, Array]
+    config: Config  #: its sizes
+    parameters: dict[str, Array]  #: arrays by name
 
     @property
     def size(self) -> int:

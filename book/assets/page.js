@@ -7,6 +7,15 @@
   const paper = matchMedia("print"); // which is white, whatever the screen is
   const wide = matchMedia("(min-width: 992px)"); // as in the theme's style sheet
 
+  // Where a browser refuses to store something, it holds for this page.
+  function keep(storage, content) {
+    try {
+      Object.entries(content).forEach(([name, value]) => storage.setItem(name, value));
+    } catch {
+      // Refused.
+    }
+  }
+
   function showMode(mode) {
     const system = dark.matches ? "dark" : "light";
     root.dataset.mode = mode;
@@ -23,8 +32,7 @@
         // The first click always changes what is seen.
         const modes = dark.matches ? ["auto", "light", "dark"] : ["auto", "dark", "light"];
         showMode(modes[(modes.indexOf(root.dataset.mode) + 1) % modes.length]);
-        localStorage.setItem("mode", root.dataset.mode);
-        localStorage.setItem("theme", root.dataset.theme);
+        keep(localStorage, { mode: root.dataset.mode, theme: root.dataset.theme });
       });
     });
   }
@@ -83,7 +91,7 @@
       sidebar.scrollTop = below - sidebar.clientHeight / 2;
     }
     addEventListener("pagehide", () => {
-      sessionStorage.setItem("sidebar-scroll-top", sidebar.scrollTop);
+      keep(sessionStorage, { "sidebar-scroll-top": sidebar.scrollTop });
     });
   }
 

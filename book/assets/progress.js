@@ -83,7 +83,7 @@ const progress = (() => {
     start.querySelector(".continue")?.remove();
     const { done, place } = memory.read();
     const target = start.querySelector("a");
-    if (typeof place?.page !== "string" || !target) return;
+    if (typeof place?.page !== "string" || typeof place.title !== "string" || !target) return;
     const next = done[place.page] ? nextAfter(place.page, done) : undefined;
     if (next) {
       const link = element("a", { href: next.href }, next.textContent.trim());

@@ -14,6 +14,23 @@ const search = (() => {
   const ENTRY = 0.5; // a term or a function; chapters say more
   const CHAPTER = 1.4;
 
+  // What readers also call it, and what the course does.
+  const OTHER_NAMES = [
+    [/\bkv\b/giu, "key/value"],
+    [/\brope\b/giu, "rotary"],
+    [/\bgqa\b/giu, "grouped-query"],
+    [/\bmulti ?head/giu, "multi-head"],
+    [/\blog ?sum ?exp\b/giu, "log-sum-exp"],
+    [/\bback-?prop(agation)?\b/giu, "backward pass"],
+    [/\bvanishing gradients?\b/giu, "gradients vanish"],
+    [/\bposition(al)? (en|em)[a-z]+/giu, "positions"],
+    [/\bsqrt\s*\(?\s*d_?k\b/giu, "√d_k"],
+    [/\bd(k|v|model)\b/giu, "d_$1"],
+    [/\^(\\top|t)\b/giu, "ᵀ"],
+  ];
+  // A word that is nowhere is taken for one with so few other letters, if it has so many itself.
+  const SLIPS = [[8, 2], [4, 1]];
+
   const LETTER = "[\\p{L}\\p{N}_]";
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   // The plural of a word finds its singular too; any word may go on.
@@ -31,10 +48,61 @@ const search = (() => {
 
   const count = (pattern, text) => [...text.matchAll(pattern)].length;
 
+  const wordsOf = (text) => text.match(new RegExp(`${LETTER}+`, "gu")) ?? [];
+
+  // How often each word stands in the course; made when it is first asked for.
+  let known;
+  function knownWords() {
+    if (!known) {
+      known = new Map();
+      for (const { heading, text } of entries) {
+        for (const word of wordsOf(`${heading} ${text}`.toLowerCase())) {
+          known.set(word, (known.get(word) ?? 0) + 1);
+        }
+      }
+    }
+    return known;
+  }
+
+  // How many letters are other ones, missing, too many, or swapped with their neighbours.
+  function slipsBetween(one, other) {
+    const rows = [[...Array(other.length + 1).keys()]];
+    for (let i = 1; i <= one.length; i += 1) {
+      rows[i] = [i];
+      for (let j = 1; j <= other.length; j += 1) {
+        const isOther = one[i - 1] === other[j - 1] ? 0 : 1;
+        const isSwapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
+        rows[i][j] = Math.min(
+          rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + isOther,
+          isSwapped ? rows[i - 2][j - 2] + 1 : Infinity,
+        );
+      }
+    }
+    return rows.at(-1).at(-1);
+  }
+
+  // The word itself if it stands or begins somewhere, else the nearest one that does.
+  function corrected(typed) {
+    const word = typed.toLowerCase();
+    const [, most] = SLIPS.find(([length]) => word.length >= length) ?? [];
+    const begins = new RegExp(`^${stem(word)}`, "u");
+    if (!most || [...knownWords().keys()].some((one) => begins.test(one))) return typed;
+    const near = [...knownWords()]
+      .filter(([one]) => one[0] === word[0] && one.length >= SLIPS.at(-1)[0])
+      .map(([one, often]) => [slipsBetween(word, one), -often, one])
+      .filter(([slips]) => slips <= most)
+      .sort(([a, b], [c, d]) => a - c || b - d);
+    return near.length ? near[0][2] : typed;
+  }
+
   function read(query) {
-    const words = query.match(new RegExp(`${LETTER}+`, "gu")) ?? [];
+    const named = OTHER_NAMES.reduce((text, [other, ours]) => text.replace(other, ours), query);
+    const typed = wordsOf(named);
+    const words = typed.map(corrected);
+    const slips = typed.flatMap((word, i) => (word === words[i] ? [] : [[word, words[i]]]));
     const inARow = words.map(stem).join("[^\\p{L}\\p{N}]{0,3}");
     return {
+      slips,
       words: words.map((word) => atStart(stem(word))),
       phrase: words.length ? atStart(inARow) : null,
       whole: new RegExp(`^(?:the |a |an )?${inARow}$`, "iu"),
@@ -110,13 +178,16 @@ const search = (() => {
     return element("li", "", link, where, element("p", "", ...summary(text, asked)));
   }
 
-  function statusOf(query, { found, missing }) {
+  function statusOf(query, { asked, found, missing }) {
     if (!query.trim()) return "";
     if (!found.length) return `Nothing found for “${query.trim()}”. Try fewer words, or the beginning of one.`;
     const number = found.length === 1 ? "1 section" : `${found.length} sections`;
     const some = missing ? "No section has all of these words. " : "";
     const first = found.length > SHOWN ? ` These are the best ${SHOWN}.` : "";
-    return `${some}${number}${missing ? " with some of them" : ""}.${first}`;
+    const quoted = (which) => asked.slips.map((slip) => `“${slip[which]}”`);
+    const read = asked.slips.length
+      ? `Nothing has ${quoted(0).join(" or ")}. For ${quoted(1).join(" and ")}: ` : "";
+    return `${read}${some}${number}${missing ? " with some of them" : ""}.${first}`;
   }
 
   function start(form) {

@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from attn_lib import scaled_dot_product_attention
 from attn_lib.course.mistakes import catalogue
 from attn_lib.course.museum import wing
+from tests.book.claims.reading import write_formulas
 from tests.book.test_assignments import CHAPTERS
 
 Q = np.array([[2.0, 1.0]])
@@ -127,7 +128,9 @@ def test_apple_takes_its_meaning_from_its_neighbour(built_book):
 
 def test_the_table_of_mistakes_shows_each_result(built_book):
     page = built_book / "book" / "dot-products.html"
-    tables = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find_all("table")
+    article = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser").find("article")
+    write_formulas(article)
+    tables = article.find_all("table")
     rows = [
         # The page has typographic apostrophes.
         [cell.get_text().replace("’", "'") for cell in row.find_all("td")]

@@ -55,6 +55,13 @@ def test_every_public_name_is_described(documented, name):
     assert len(documented[name].split()) >= 3
 
 
+def test_every_field_is_described(documented):
+    # What Python says of a field of a named tuple that has no words of its own.
+    bare = {name for name, text in documented.items() if "Alias for field number" in text}
+    assert bare == set()
+    assert documented["attn_lib.estimates.Estimate.value"] == "what was measured"
+
+
 def test_a_description_has_parameters_and_returns(documented):
     text = documented["attn_lib.scaled_dot_product_attention"]
     for word in ("Parameters", "mask", "causal_alignment", "Returns", "Raises", "Examples"):

@@ -19,6 +19,7 @@ from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from tools.chromium import FLAGS
+from tools.editions.packing import packed
 from tools.editions.pages import PAGES, Course, EditionError, Page, links, text_of
 from tools.editions.texts import Texts
 
@@ -186,6 +187,7 @@ def print_course(course: Course, html: Path, texts: Texts, into: Path) -> str:
         )
         _print(tab, into, outline=True)
         browser.close()
+    into.write_bytes(packed(into.read_bytes()))
     return f"{len(PdfReader(into).pages)} pages"
 
 

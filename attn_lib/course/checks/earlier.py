@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 class Failed(NamedTuple):
     """A function that did not pass."""
 
-    function: Callable[..., Any]
+    function: Callable[..., Any]  #: what the learner wrote
     part: str  #: the title of the first part that it failed
 
 

@@ -61,7 +61,7 @@ SHOWN_IN_MERGED_OUTPUTS = {
 class Layer(NamedTuple):
     """The sizes of a layer with several heads, and its floating-point type."""
 
-    heads: int
+    heads: int  #: as many for keys and values as for queries
     d_model: int  #: width of all heads together
     n: int  #: tokens
     dtype: str  #: "float16" or "float32"
@@ -73,9 +73,9 @@ class TwoBlocks(NamedTuple):
     max_a: float  #: largest score of block A
     sum_a: float  #: sum of exponentials after subtracting it
     out_a: Array  #: output of block A alone, shape (2,)
-    max_b: float
-    sum_b: float
-    out_b: Array
+    max_b: float  #: largest score of block B
+    sum_b: float  #: sum of exponentials after subtracting that
+    out_b: Array  #: output of block B alone, shape (2,)
 
     @property
     def sums(self) -> tuple[np.float64, ...]:

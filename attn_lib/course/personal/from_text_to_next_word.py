@@ -81,14 +81,14 @@ class ShuffledNote(NamedTuple):
     weights: Array  #: before the fall, shape (5, 5), hundredths
     output: Array  #: before the fall, one number for each word, shape (5,)
     row: int  #: of the weight after the fall that is asked for
-    column: int
+    column: int  #: of that row
 
 
 class Pairs(NamedTuple):
     """Positions of a query and a key, and four other such pairs. One has the same score."""
 
-    query: int
-    key: int
+    query: int  #: position of the query
+    key: int  #: position of the key
     pairs: Mapping[str, tuple[int, int]]  #: position of query and key, by the letters A to D
 
 

@@ -76,8 +76,8 @@ class Suspects(NamedTuple):
     v: NDArray[np.float64]  #: shape (3, 2)
     grad_output: NDArray[np.float64]  #: shape (2, 2)
     claims: Mapping[str, NDArray[np.float64]]  #: by the letters A to D, each of q's shape
-    row: int
-    column: int
+    row: int  #: of the gradient: the entry that is asked for
+    column: int  #: of that entry
 
 
 def layer_sizes(learner_id: str) -> LayerSizes:

@@ -124,7 +124,7 @@ class WideScores(NamedTuple):
 class Spread(NamedTuple):
     """The numbers that determine the variance of a score."""
 
-    d_k: int
+    d_k: int  #: numbers in a query and in a key
     var_q: float  #: variance of an entry of a query
     var_k: float  #: variance of an entry of a key
 
@@ -152,9 +152,9 @@ class Cost(NamedTuple):
     """The sizes of self-attention, and how they grow."""
 
     n: int  #: positions
-    d_k: int
-    d_v: int
-    heads: int
+    d_k: int  #: numbers in a query and in a key
+    d_v: int  #: numbers in a value
+    heads: int  #: heads
     longer: int  #: how many times as many positions
     wider: int  #: how many times as wide queries, keys and values
 

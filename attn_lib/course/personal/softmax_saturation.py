@@ -59,9 +59,9 @@ N_KEYS, N_ROWS = 5, 50
 class TwoScores(NamedTuple):
     """Two scores too large to exponentiate, a temperature, and a weight to reach."""
 
-    low: float
-    high: float
-    temperature: int
+    low: float  #: score of the worse key
+    high: float  #: score of the better key
+    temperature: int  #: by which both are divided
     goal: float  #: a weight of the better key
 
     @property
@@ -89,7 +89,7 @@ class WeightsAndJacobians(NamedTuple):
 class RandomScores(NamedTuple):
     """Raw scores of random queries and keys."""
 
-    d_k: int
+    d_k: int  #: numbers in a query and in a key
     scores: NDArray[np.float64]  #: shape (50, n_k); two decimals
 
 

@@ -67,7 +67,7 @@ SHOWN_BY_A_MEASUREMENT = {
 class Entries(NamedTuple):
     """The width of a query and a key, and the statistics of their entries."""
 
-    d_k: int
+    d_k: int  #: numbers in a query and in a key
     var_q: float  #: variance of an entry of a query
     var_k: float  #: variance of an entry of a key
     mean_q: float  #: mean of an entry of a query, in another question
@@ -77,17 +77,17 @@ class Entries(NamedTuple):
 class HeadSizes(NamedTuple):
     """The sizes of a layer with several heads; the width of a head has to be computed."""
 
-    d_model: int
-    n_heads: int
+    d_model: int  #: width of all heads together
+    n_heads: int  #: heads
     n_k: int  #: keys
 
 
 class Measurement(NamedTuple):
     """A measured variance of raw scores, and the sizes of a score matrix."""
 
-    d_k: int
+    d_k: int  #: numbers in a query and in a key
     n: int  #: independent pairs
-    measured: float
+    measured: float  #: variance of the raw scores of these pairs
     n_q: int  #: queries of the score matrix
     n_k: int  #: its keys
 

@@ -80,7 +80,7 @@ def multi_head_shapes(
         for column, middle, colour, name, source, at_once, in_heads in zip(
             columns, middles, colours, "QKV", "xcc", wide, split, strict=True
         ):
-            box(axes, (column, 8.6), size, f"{source}W_{name}", f"{at_once}", colour)
+            box(axes, (column, 8.6), size, f"${source}W_{name}$", f"{at_once}", colour)
             box(axes, (column, 6.65), size, name, f"{in_heads}", colour)
             flow(axes, (middle, 10.8), (middle, 9.65))
             flow(axes, (middle, 8.5), (middle, 7.7))

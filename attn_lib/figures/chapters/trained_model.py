@@ -42,9 +42,9 @@ _NOTHING_SAID: Mapping[str, str] = {}
 class Variant(NamedTuple):
     """A model that may differ from the right one, and how it reads a text."""
 
-    model: Transformer
-    parts: Parts = RIGHT
-    reading: Reading = "whole"
+    model: Transformer  #: with weights that may differ
+    parts: Parts = RIGHT  #: attention and masks, one of which may be wrong
+    reading: Reading = "whole"  #: whether it meets the words all at once, or one by one
 
 
 def cached_step(

@@ -28,7 +28,7 @@ FIRST = 3
 class MaskTrial(NamedTuple):
     """The losses of one training."""
 
-    masked: bool
+    masked: bool  #: whether the future was hidden
     first_losses: list[float]  #: of the first batches
     losses: list[float]  #: mean of every 50 batches
 

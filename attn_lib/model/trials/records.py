@@ -20,8 +20,8 @@ class Records(NamedTuple):
     """The results of all trials, and how they were made."""
 
     provenance: dict[str, Any]  #: command, versions, seconds of one core
-    scales: list[ScaleTrial]
-    masks: list[MaskTrial]
+    scales: list[ScaleTrial]  #: trainings with scores divided, and not
+    masks: list[MaskTrial]  #: trainings with the future hidden, and not
 
 
 def write_records(records: Records, path: Path) -> None:

@@ -46,15 +46,15 @@ class SoftmaxRows(NamedTuple):
 class ScaleTrial(NamedTuple):
     """One training, and what came of it."""
 
-    d_k: int
+    d_k: int  #: numbers in a query and in a key
     divided: bool  #: whether scores are divided by the root of d_k
     spread: float  #: standard deviation that the scores in the softmax have at the start, nominal
-    seed: int
+    seed: int  #: of the initial model and of the training sentences
     first_losses: list[float]  #: of the first batches
     recall: list[float]  #: accuracy before training and after every 100 batches
-    agreement: list[float]
-    start: SoftmaxRows
-    end: SoftmaxRows
+    agreement: list[float]  #: as `recall`, of the other skill
+    start: SoftmaxRows  #: before training
+    end: SoftmaxRows  #: after it
 
 
 def scaled_parts(divided: bool) -> Parts:

@@ -1,4 +1,4 @@
-"""Formulas as part of a line: punctuation stays beside them, and headings have them set.
+"""Formulas as part of a line: punctuation stays beside them, and symbols in a text are set.
 
 Browsers may break a line between a formula and the full stop after it, because a formula is a box
 to them. So both are put into one node, within which no line is broken.
@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 #: The class of such nodes, and what their formulas are marked with.
@@ -18,8 +19,15 @@ GLUED = "glued"
 PIECE = '<span class="katex-base">'
 OPENING = re.compile(r"[(\[“‘]+$")
 CLOSING = re.compile(r"^[.,;:!?…)\]”’]+")
-# √d_k, or a letter with an index. A name such as attn_lib is no formula.
-SYMBOL = re.compile(r"(√?)\b([A-Za-z])_([A-Za-z])\b")
+# √d_k, √64, a letter with an index of one letter, d_model. Names such as attn_lib, n_heads and
+# divide-by-d_k are no formulas.
+SYMBOL = re.compile(
+    r"√(?P<number>\d+)(?!\.?\d)|(?P<root>√?)(?<![\w-])(?P<name>[A-Za-z]_[A-Za-z]|d_model)\b"
+)
+#: Nodes whose text stands as it is written. The reference names arguments as code does.
+AS_WRITTEN = (
+    nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw, addnodes.desc,
+)  # fmt: skip
 
 
 def glue_punctuation(formula: nodes.math) -> None:
@@ -65,28 +73,42 @@ def breakable(html: str) -> str:
     return before + piece + rest.replace(PIECE, f"<wbr>{PIECE}")
 
 
-def set_symbols(heading: nodes.title) -> None:
-    r"""Replace symbols in the text of a heading, such as √d_k, by formulas.
+def set_symbols(element: nodes.Element) -> None:
+    r"""Replace symbols in a text, such as √d_k, by formulas.
 
     Examples
     --------
-    >>> heading = nodes.title("", "", nodes.Text("Why √d_k and not attn_lib?"))
+    >>> heading = nodes.title("", "", nodes.Text("Why √d_k and not attn_lib or √64?"))
     >>> set_symbols(heading)
     >>> [child.astext() for child in heading]
-    ['Why ', '\\sqrt{d_k}', ' and not attn_lib?']
+    ['Why ', '\\sqrt{d_k}', ' and not attn_lib or ', '\\sqrt{64}', '?']
     """
-    for text in list(heading.findall(nodes.Text)):
+    for text in list(element.findall(nodes.Text)):
         written = text.astext()
         made: list[nodes.Node] = []
         end = 0
         for symbol in SYMBOL.finditer(written):
-            root, letter, index = symbol.groups()
-            indexed = f"{letter}_{index}"
-            tex = rf"\sqrt{{{indexed}}}" if root else indexed
+            tex = _tex(**symbol.groupdict())
             made += [nodes.Text(written[end : symbol.start()]), nodes.math(tex, tex)]
             end = symbol.end()
-        if made and not isinstance(text.parent, (nodes.literal, nodes.math)):
+        if made and not _is_as_written(text):
             text.parent.replace(text, [*made, nodes.Text(written[end:])])
+
+
+def _tex(number: str | None, root: str | None, name: str | None) -> str:
+    if number or not name:
+        return rf"\sqrt{{{number}}}"
+    tex = name.replace("model", r"{\mathrm{model}}")
+    return rf"\sqrt{{{tex}}}" if root else tex
+
+
+def _is_as_written(text: nodes.Text) -> bool:
+    parent = text.parent
+    while parent is not None:
+        if isinstance(parent, AS_WRITTEN):
+            return True
+        parent = parent.parent
+    return False
 
 
 class FormulasWithinText(SphinxPostTransform):
@@ -100,8 +122,6 @@ class FormulasWithinText(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         """Change the page."""
-        for heading in list(self.document.findall(nodes.title)):
-            if isinstance(heading.parent, nodes.section):
-                set_symbols(heading)
+        set_symbols(self.document)
         for formula in list(self.document.findall(nodes.math)):
             glue_punctuation(formula)

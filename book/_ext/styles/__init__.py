@@ -17,6 +17,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 from ..formulas import fonts
+from .plain_code import use_plain_code
 from .reducing import PROPERTY, WORD, Names, compact, names_on_page, reduced
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ def _write_fonts(static: Path, shown: set[str]) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the extension."""
+    use_plain_code()
     # After Sphinx has made pairs of all entries, and after all others have added files to a page.
     app.connect("config-inited", _defer_scripts, priority=900)
     app.connect("html-page-context", _choose_files, priority=999)

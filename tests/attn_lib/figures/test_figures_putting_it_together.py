@@ -15,9 +15,9 @@ def test_the_shapes_of_multi_head_attention_one_by_one():
     boxes = {
         "x  (4, 3, 12)",
         "context c  (4, 5, 10)",
-        "xW_Q  (4, 3, 42)",
-        "cW_K  (4, 5, 42)",
-        "cW_V  (4, 5, 12)",
+        "$xW_Q$  (4, 3, 42)",
+        "$cW_K$  (4, 5, 42)",
+        "$cW_V$  (4, 5, 12)",
         "Q  (4, 6, 3, 7)",
         "K  (4, 6, 5, 7)",
         "V  (4, 6, 5, 2)",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from attn_lib.figures.style import WIDTH, course_style, new_figure
+from attn_lib.figures.style import FACE, QUERY, WIDTH, bare, course_style, new_figure
 from attn_lib.figures.widgets import MAX_FRAMES, Slider, explore, picture
 
 
@@ -136,3 +136,23 @@ def test_symbols_in_labels_are_drawn_as_formulas():
     picture(figure, "Scores divided by √d_k.")._repr_html_()
     assert axes.get_title() == r"score ÷ $\sqrt{d_k}$"
     assert [label.get_text() for label in axes.get_yticklabels()] == ["$W_Q$", "attn_lib"]
+
+
+def test_a_picture_on_a_page_has_few_colours_and_exact_ones_where_they_are_plain():
+    with course_style():
+        figure = new_figure(height=1.0)
+        axes = bare(figure.add_subplot())
+        axes.axhspan(0.5, 1.0, color=QUERY)
+        for i in range(500):
+            axes.axvspan(i / 500, (i + 1) / 500, ymax=0.2, color=(i / 500, 0.5, 1 - i / 500))
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+    html = picture(figure, "Many colours.")._repr_html_()
+    file = io.BytesIO(base64.b64decode(re.search(r"base64,([^\"]*)", html)[1]))
+    pixels = np.asarray(Image.open(file).convert("RGB"))
+    assert 100 < len(np.unique(pixels.reshape(-1, 3), axis=0)) <= 128
+    middle = pixels.shape[1] // 2
+    assert "#{:02X}{:02X}{:02X}".format(*pixels[20, middle]) == QUERY
+    assert "#{:02X}{:02X}{:02X}".format(*pixels[120, middle]) == FACE
+    # The wanted colour is 0.5 in all channels.
+    np.testing.assert_allclose(pixels[-16, middle], 127, atol=6)

@@ -185,6 +185,44 @@ def test_code_in_a_heading_is_no_formula():
     assert [part.astext() for part in heading.findall(nodes.math)] == ["d_v"]
 
 
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        ("divide by √d_k, not d_k", [r"\sqrt{d_k}", "d_k"]),
+        ("1/√d_model for n_q − n_k", [r"\sqrt{d_{\mathrm{model}}}", "n_q", "n_k"]),
+        ("w_i·w_j, √64, √3/4.", ["w_i", "w_j", r"\sqrt{64}", r"\sqrt{3}"]),
+        ("√0.5 and √64.5", []),
+        ("attn_lib, n_heads, w_score, divide-by-d_k", []),
+    ],
+)
+def test_symbols_in_a_text_are_formulas_and_names_are_not(text, formulas):
+    paragraph = nodes.paragraph("", "", nodes.Text(text))
+    set_symbols(paragraph)
+    assert [part.astext() for part in paragraph.findall(nodes.math)] == formulas
+    set_symbols(paragraph)
+    assert [part.astext() for part in paragraph.findall(nodes.math)] == formulas
+
+
+@pytest.mark.parametrize(
+    ("name", "selector", "tex"),
+    [
+        ("variance-growth", "th", r"\sqrt{d_k}"),
+        ("dot-products", "td", r"\sqrt{d_k}"),
+        ("museum-dot-products", "p", r"\sqrt{d_k}"),
+        ("orientation", "a", "d_k"),
+        ("glossary", "dt", r"d_{\mathrm{model}}"),
+    ],
+)
+def test_symbols_are_set_in_tables_terms_links_and_sentences(built_book, name, selector, tex):
+    html = (built_book / "book" / f"{name}.html").read_text(encoding="utf-8")
+    article = BeautifulSoup(html, "html.parser").find("article")
+    inside = [part for part in article.select(selector) if part.find("annotation")]
+    assert tex in [formula.string for part in inside for formula in part.select("annotation")]
+    for part in article.select("pre, code, script, .katex, .live, figure, form"):
+        part.decompose()
+    assert re.findall(r"(?<![\w-])√?[a-z]_[a-z]\b", article.get_text()) == []
+
+
 @pytest.mark.parametrize("width", [320, 375])
 @pytest.mark.parametrize("name", ["orientation", "complexity", "softmax-saturation"])
 def test_no_line_begins_with_the_punctuation_after_a_formula(tabs, built_book, name, width):

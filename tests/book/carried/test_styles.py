@@ -7,18 +7,51 @@ import hashlib
 import importlib
 import json
 import re
+from pathlib import Path
 
+import pydata_sphinx_theme
 import pytest
+from bs4 import BeautifulSoup
+from pygments.styles import get_style_by_name
+from pygments.token import STANDARD_TYPES, Keyword, Name
 from sphinx.errors import ExtensionError
 
 from book._ext import styles
+from book._ext.styles.plain_code import PLAIN
 from book._ext.styles.reducing import Names, compact, names_on_page, reduced
 
 
-def test_examples():
-    results = doctest.testmod(importlib.import_module("book._ext.styles.reducing"))
+@pytest.mark.parametrize("name", ["reducing", "plain_code"])
+def test_examples(name):
+    results = doctest.testmod(importlib.import_module(f"book._ext.styles.{name}"))
     assert results.attempted
     assert not results.failed
+
+
+def test_only_words_with_the_colour_of_all_code_have_no_element():
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme"
+    named = re.findall(r"^pygments_\w+_style = (\S+)", (theme / "theme.conf").read_text(), re.M)
+    assert len(named) == 2
+    for name in named:
+        style = get_style_by_name(name)
+        usual = style.style_for_token(Name)
+        assert {kind for kind in PLAIN if style.style_for_token(kind) != usual} == set()
+        assert style.style_for_token(Keyword) != usual
+
+
+def test_plain_words_have_the_colour_that_their_elements_had(watch, built_book):
+    html = (built_book / "book" / "masking.html").read_text(encoding="utf-8")
+    code = BeautifulSoup(html, "html.parser").select("div.highlight pre")
+    classes = {one for part in code for span in part.select("span[class]") for one in span["class"]}
+    assert {"k", "o", "mi"} <= classes
+    assert not classes & {STANDARD_TYPES[kind] for kind in PLAIN}
+    for theme, colour in (("light", "rgb(8, 8, 8)"), ("dark", "rgb(248, 248, 242)")):
+        watched = watch(theme)
+        watched.open((built_book / "book" / "masking.html").as_uri())
+        shown = watched.page.locator("div.highlight pre").evaluate_all(
+            "all => [...new Set(all.map(code => getComputedStyle(code).color))]"
+        )
+        assert shown == [colour]
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
+from tests.book.claims.reading import write_formulas
+
 
 @pytest.fixture(scope="module")
 def article(request, built_book):
@@ -13,8 +15,7 @@ def article(request, built_book):
     main = BeautifulSoup(html, "html.parser").find("article")
     for link in main.select("a.headerlink"):
         link.decompose()
-    for formula in main.select(".katex"):
-        formula.replace_with(rf"\({formula.find('annotation').get_text()}\)")
+    write_formulas(main)
     return main
 
 

@@ -6,10 +6,24 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from bs4 import Tag
+
+from book._ext.finding.search_index import plain_formula
+
 Shown = tuple[float, float]  # a number and its standard error, or 0 if none is shown
 
+#: A formula that is written as a symbol in a table, where cells have text and no formulas.
+SYMBOL = re.compile(r"(\\sqrt\{)?([A-Za-z]_[A-Za-z]|d_\{\\mathrm\{model\}\}|\d+)\}?")
 NUMBER = r"−?\d+(?:\.\d+)?"
 MEASURED = rf"({NUMBER}) ± ({NUMBER})"
+
+
+def write_formulas(main: Tag) -> None:
+    """Replace each formula by its TeX, and in tables a symbol by what a cell of the page wrote."""
+    for formula in main.select(".katex"):
+        tex = formula.find("annotation").get_text()
+        is_symbol = formula.find_parent("table") and SYMBOL.fullmatch(tex)
+        formula.replace_with(plain_formula(tex) if is_symbol else rf"\({tex}\)")
 
 
 def _shown(value: str, error: str | None) -> Shown:

@@ -1,4 +1,4 @@
-"""Text, figures and controls of a page share their edges, and lines have about 70 characters."""
+"""Text, figures and controls of a page share their edges, and fit on a phone."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ EDGES = """() => {
     return [part.className, Math.round(box.left - left), Math.round(box.right - right)];
   });
 }"""
+BEYOND = "tables => tables.map(table => table.scrollWidth - table.clientWidth)"
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -50,3 +51,26 @@ def test_figures_and_controls_are_aligned_with_the_text(page):
         edges = page.page.evaluate(EDGES)
         assert edges
         assert [part for part in edges if part[1] != 0 or part[2] > 0] == [], width
+
+
+def test_links_at_the_end_have_half_of_a_phone_each(watch, built_book):
+    watched = watch(width=375)
+    watched.open((built_book / "book" / "orientation.html").as_uri())
+    links = watched.page.locator(".prev-next-area a").evaluate_all(
+        "links => links.map(link => Math.round(link.getBoundingClientRect().width))"
+    )
+    assert len(links) == 2
+    assert max(links) <= 188
+    title = watched.page.locator(".right-next .prev-next-title")
+    lines = title.evaluate(
+        "title => Math.round(title.offsetHeight / parseFloat(getComputedStyle(title).lineHeight))"
+    )
+    assert lines == 2
+
+
+def test_tables_of_numbers_fit_on_the_narrowest_phone(watch, built_book):
+    watched = watch(width=320)
+    watched.open((built_book / "book" / "softmax-saturation.html").as_uri())
+    tables = watched.page.locator(".pst-scrollable-table-container")
+    assert tables.count() > 10
+    assert not [wide for wide in tables.evaluate_all(BEYOND) if wide > 0]

@@ -102,6 +102,28 @@ def test_all_of_it_is_forgotten(page_at):
     assert page.locator(".continue").count() == 0
 
 
+@pytest.mark.parametrize("name", ["index", "orientation", "museum-masking"])
+def test_a_page_works_where_asking_for_storage_is_refused(chromium, built_book, name):
+    context = chromium.new_context(color_scheme="light")
+    watched = WatchedPage(context.new_page())
+    context.add_init_script("""
+        for (const name of ["localStorage", "sessionStorage"]) {
+            const get = () => { throw new DOMException("refused", "SecurityError"); };
+            Object.defineProperty(window, name, { get, configurable: true });
+        }
+    """)
+    watched.open((built_book / "book" / f"{name}.html").as_uri())
+    page = watched.page
+    page.evaluate("document.querySelector('article h2').scrollIntoView()")
+    watched.wait_for("document.querySelectorAll('#pst-page-toc-nav a.active').length === 1")
+    page.locator(".theme-switch-button:visible").click()
+    assert watched.theme() == "dark"
+    page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide'))")
+    assert page.get_by_role("button", name="This chapter is done").count() == 0
+    assert watched.problems == []
+    context.close()
+
+
 def test_without_storage_nothing_is_offered(page_at):
     page = page_at("how-to-use")
     page.evaluate("document.querySelectorAll('.forget button').forEach(made => made.remove())")

@@ -24,12 +24,32 @@ FIRST = {
     "rows with nothing": "masking.html#rows-with-nothing-to-attend-to",
     "MEMORY": "complexity.html#memory",
     "transposed mask": "museum-masking.html#mask-transposed",
+    "softmax temperature": "museum-softmax-saturation.html#a-softmax-with-a-temperature",
+    "why divide by root": "variance-growth.html#why-the-root",
+    "NaN row": "masking.html#rows-with-nothing-to-attend-to",
+    # Other names for the same.
+    "backpropagation": "putting-it-together.html#the-backward-pass",
+    "vanishing gradients": "softmax-saturation.html#do-gradients-vanish",
+    "RoPE": "museum-from-text-to-next-word.html#rotary-positions",
+    "sqrt(d_k)": "variance-growth.html",
+    "√dk": "variance-growth.html",
+    "QK^T": "interview.html#what-does-qk-mean",
+    "multihead attention": "putting-it-together.html#multi-head-attention",
+    "LogSumExp": "glossary.html#term-log-sum-exp",
+    # Slips: a letter that is missing, too many, another one, two that are swapped.
+    "gradeint": "softmax-saturation.html#passing-a-gradient-back",
+    "sofmax": "softmax-saturation.html",
+    "maskk": "masking.html",
+    "satoration": "softmax-saturation.html",
+    "paddding mask": "masking.html#the-padding-mask",
+    "complexiyt": "complexity.html",
 }
 #: What they type, and a page that is among the first three.
 AMONG_THE_FIRST = {
     "flash attention": "complexity.html",
     "NaN": "masking.html",
     "key/value cache": "glossary.html",
+    "KV cache": "complexity.html",
 }
 
 
@@ -82,6 +102,16 @@ def test_it_says_how_many_sections_it_found(searching):
     assert found(page, "qqq") == []
     assert status.inner_text() == (
         "Nothing found for “qqq”. Try fewer words, or the beginning of one."
+    )
+    # Too far from every word of the course, too short, or with another first letter.
+    for word in ("Größe", "einsum", "hed", "nask"):
+        assert found(page, word) == []
+    assert found(page, "paddding maskk") == found(page, "padding mask")
+    found(page, "paddding maskk")
+    number = len(page.evaluate("search.find('padding mask').found"))
+    assert status.inner_text() == (
+        "Nothing has “paddding” or “maskk”. For “padding” and “mask”: "
+        f"{number} sections. These are the best 15."
     )
     assert found(page, "mask qqq")
     assert status.inner_text().startswith("No section has all of these words.")

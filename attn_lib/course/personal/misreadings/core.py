@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     ['columns for rows']
     """
 
-    right: Any
+    right: Any  #: the right answer
     wrong: Mapping[str, Any]  #: by reading
     decimals: int | None = None  #: digits asked for after the point; None for counts and letters
 
