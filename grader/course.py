@@ -118,12 +118,34 @@ def graded_notebook(folder: Path, assignment: str, student: str) -> Path:
 def put_alembic_on_path() -> None:
     """Add the folder with this Python's commands to ``PATH``, if it is not there yet.
 
-    nbgrader calls the command ``alembic`` when it creates a gradebook. That command is installed
+    nbgrader's commands call ``alembic`` when they create or upgrade a gradebook. It is installed
     next to this Python, but is on ``PATH`` only if the environment is activated.
     """
     scripts, path = sysconfig.get_path("scripts"), os.environ.get("PATH", "")
     if scripts not in path.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([scripts, path])
+
+
+def read_version_here() -> None:
+    """Let nbgrader read the version of a new gradebook in this process.
+
+    By itself it starts ``alembic`` to print it, which takes more than a second.
+    """
+    from nbgrader import api
+
+    api.get_alembic_version = gradebook_version
+
+
+@functools.cache
+def gradebook_version() -> str:
+    """Return the version that nbgrader enters in a new gradebook: that of its last migration."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+    from nbgrader.dbutil import ALEMBIC_DIR
+
+    settings = Config()
+    settings.set_main_option("script_location", ALEMBIC_DIR)
+    return str(ScriptDirectory.from_config(settings).get_current_head())
 
 
 def configuration() -> Config:
@@ -276,7 +298,7 @@ def nbgrader_for(settings: Mapping[str, object], flags: Config | None = None) ->
     from nbgrader.apps import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
-    put_alembic_on_path()
+    read_version_here()
     config = configuration()
     config.CourseDirectory.update({name: str(value) for name, value in settings.items()})
     if flags:

@@ -9,7 +9,7 @@ import nbgrader
 from traitlets.config import Config
 
 from attn_lib.course.jupyter.validation import say_points
-from grader.course import ROOT, put_alembic_on_path
+from grader.course import ROOT, put_alembic_on_path, read_version_here
 
 _AUTOGRADE = (
     "grader.nbgrader_hooks.preprocessors.JudgeSubmission",
@@ -36,6 +36,8 @@ def use_judge(c: Config) -> None:
     'grader.nbgrader_hooks.preprocessors.JudgeSubmission'
     """
     put_alembic_on_path()
+    if "nbgrader.api" in sys.modules:  # otherwise importing it would take a second
+        read_version_here()
     # Names of files and ids are logged so that they cannot control the terminal.
     c.Application.logging_config = {
         "formatters": {"console": {"class": "grader.nbgrader_hooks.logs.PrintableFormatter"}}

@@ -24,7 +24,7 @@ from nbgrader.api import (
 from sqlalchemy import and_, func, make_url, select
 from sqlalchemy.orm import Session
 
-from grader.course import put_alembic_on_path
+from grader.course import read_version_here
 from grader.errors import GraderError
 
 
@@ -79,7 +79,7 @@ def open_gradebook(db_url: str, course_id: str = "") -> Gradebook:
     sqlalchemy.exc.DBAPIError
         If there is no such database, or it cannot be opened.
     """
-    put_alembic_on_path()
+    read_version_here()
     _check_file(db_url)
     return Gradebook(db_url, course_id)
 

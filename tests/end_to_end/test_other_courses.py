@@ -14,7 +14,7 @@ from traitlets.config import Config
 
 from grader.command_line import commands
 from grader.command_line.other_course import OtherCourse
-from grader.course import do_step, put_alembic_on_path
+from grader.course import do_step, read_version_here
 from tests.end_to_end.nbgrader_courses import COURSES, FIRST_PROGRAMS, Course
 from tests.grader.judging.plain_notebooks import answer, filled, given, graded, notebook
 
@@ -41,7 +41,7 @@ def both_graded(request, tmp_path_factory, kernels_start_warm):
     stock, ours = folder / "stock", folder / "ours"
     stock.mkdir()
     course.write(stock)
-    put_alembic_on_path()
+    read_version_here()
     config = Config({"CourseDirectory": {"root": str(stock)}})
     api = NbGraderAPI(CourseDirectory(config=config), config=config)
     do_step(api.generate_assignment, course.assignment)

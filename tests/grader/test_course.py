@@ -11,8 +11,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.dbutil import _temp_alembic_ini
+from sqlalchemy import text
 
 from grader import course
+from grader.gradebook.reading import open_gradebook, sqlite_url
 from grader.judging.assignment_source import read_source
 from grader.reporting.feedback_page import feedback_job, settings_of
 
@@ -122,3 +125,13 @@ def test_alembic_is_found_next_to_this_python(before, after, monkeypatch):
     course.put_alembic_on_path()
     assert os.environ["PATH"] == after.format(scripts=scripts)
     assert (Path(scripts) / "alembic").exists()
+
+
+def test_a_new_gradebook_has_its_version_and_no_program_is_started(tmp_path, monkeypatch):
+    with _temp_alembic_ini("sqlite://") as settings:
+        alembic = Path(sysconfig.get_path("scripts")) / "alembic"
+        told = subprocess.check_output([alembic, "-c", settings, "heads"], text=True)
+    monkeypatch.setenv("PATH", "/no/such/folder")
+    with open_gradebook(sqlite_url(tmp_path)) as gradebook:
+        (version,) = gradebook.db.scalars(text("select version_num from alembic_version"))
+    assert told.split() == [version, "(head)"]

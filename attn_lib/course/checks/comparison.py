@@ -217,7 +217,7 @@ def as_numbers(value: object) -> NDArray[Any] | None:
     if value is None or isinstance(value, (str, bytes, dict, set)) or has_masked_entries(value):
         return None
     try:
-        array = np.array(value, subok=False)
+        array = np.asarray(value)
         if array.dtype == np.object_:
             floats = [_exact_as_float(entry) for entry in array.flat]
             array = np.array(floats, dtype=np.float64).reshape(array.shape)

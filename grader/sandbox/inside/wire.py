@@ -183,7 +183,7 @@ class _Writer:
     """Makes the tree of a value and collects its arrays."""
 
     def __init__(self, max_bytes: int, strict: bool, exact: bool) -> None:
-        self.blobs: list[bytes] = []
+        self.blobs: list[memoryview] = []
         self.size = 0
         self._max_bytes = self._left = max_bytes
         self._strict = strict
@@ -266,7 +266,8 @@ class _Writer:
             raise TooLarge(f"more than {self._max_bytes / 2**20:g} MiB")
         # In the order that it has in memory, on which rounding errors may depend.
         order: Literal["C", "F"] = "F" if array.flags.fnc else "C"
-        self.blobs.append(array.tobytes(order))
+        # A view of the memory where it is in one piece, because large arrays take long to copy.
+        self.blobs.append(array.ravel(order).view(np.uint8).data)
         self.size += array.nbytes
         self._left -= extent
         return [tag, array.dtype.str, order, *array.shape]
