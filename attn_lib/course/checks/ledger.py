@@ -315,7 +315,7 @@ class Ledger:
 
 
 def _same_types(one: object, other: object) -> bool:
-    """Say whether two equal arguments are also of the same types: 2 and 2.0 may draw differently."""
+    """Say whether equal arguments are also of the same types: 2 and 2.0 may draw differently."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return one.dtype == other.dtype
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
