@@ -127,6 +127,16 @@ EXPERIMENT = {
     "a number of pairs of its own": pairs(
         "rng.normal(size=(4000, d_k))", "rng.normal(size=(4000, d_k))"
     ),
+    "at most a thousand pairs": experiment(
+        "n = min(n, 1000)\n"
+        f"q, k = {_NORMAL}, {_NORMAL}\nreturn measured_variance(q / divisor, k)",
+        told="variances_of_sizes: 3000 and 4000 pairs give",
+    ),
+    "the next seed for the keys": pairs(
+        _NORMAL,
+        "np.random.default_rng(seed + 1).normal(size=(n, d_k))",
+        told="estimates of neighbouring seeds are alike",
+    ),
     "every query with every key": experiment(
         f"q, k = {_NORMAL}, {_NORMAL}\nreturn (q @ k.T / divisor).var()"
     ),
