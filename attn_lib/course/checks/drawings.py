@@ -48,7 +48,7 @@ class Drawing:
     hidden: str = ""  #: which axis cannot be seen, if one cannot: "x", "y" or "both"
     bare: str = ""  #: in the same way, which axis shows no numbers, in a drawing without images
     unseen: tuple[str, ...] = ()  #: labels of lines that cannot be seen
-    points: tuple[str, ...] = ()  #: labels of points, as ``ax.scatter`` draws them
+    others: tuple[str, ...] = ()  #: labels of what is no line, such as points and bars
     hidden_images: bool = False  #: whether there are images and none can be seen
 
 
@@ -108,7 +108,7 @@ def as_drawing(result: object) -> object:
         hidden=_hidden(result),
         bare="" if images else _bare(result),
         unseen=tuple(str(line.get_label()) for line, is_seen in seen.items() if not is_seen),
-        points=tuple(str(points.get_label()) for points in result.collections),
+        others=_other_labels(result),
         hidden_images=bool(result.get_images() and not images),
     )
     if "matplotlib.pyplot" in sys.modules:
@@ -137,17 +137,18 @@ def find_curve(drawing: Drawing, label: str) -> Curve | str:
         return found[0]
     if found:
         return (
-            f"expected one line labelled {label!r}, found {len(found)}: call ax.plot once for it."
+            f"expected one line labelled {label!r}, found {len(found)}: call ax.plot once for it, "
+            "and begin each drawing with axes of its own."
         )
     if label in drawing.unseen:
         return (
             f"the line labelled {label!r} cannot be seen: give it a style, a width and a colour "
             "that show."
         )
-    if label in drawing.points:
+    if label in drawing.others:
         return (
-            f"{label!r} is the label of points, and a line is asked for: "
-            f"ax.plot(x, y, label={label!r}) in place of ax.scatter."
+            f"what is labelled {label!r} is no line. Points, bars and areas do not count: draw it "
+            f"by ax.plot(x, y, label={label!r})."
         )
     labels = [curve.label for curve in drawing.curves if not curve.label.startswith("_")]
     seen = f"lines labelled {', '.join(map(repr, labels))}" if labels else "no line with a label"
@@ -290,10 +291,18 @@ def _shows_numbers(image: AxesImage) -> bool:
     """Say whether an image can be seen, and its numbers are not all beyond its range of colours."""
     if not image.get_visible() or np.all(np.asarray(image.get_alpha()) == 0):
         return False
-    numbers, (low, high) = np.asarray(image.get_array()), image.get_clim()
-    if numbers.ndim != 2 or low is None or high is None or np.ptp(numbers) == 0:
+    numbers, (low, high) = image.get_array(), image.get_clim()
+    if numbers is None or numbers.ndim != 2 or low is None or high is None or low >= high:
+        return True
+    numbers = np.ma.compressed(numbers)
+    if not numbers.size or np.ptp(numbers) == 0:
         return True
     return not (np.all(numbers <= low) or np.all(numbers >= high))
+
+
+def _other_labels(axes: Axes) -> tuple[str, ...]:
+    drawn: list[Any] = [*axes.collections, *axes.containers, *axes.patches]
+    return tuple(str(other.get_label()) for other in drawn)
 
 
 def _text(label: Text) -> str:

@@ -94,6 +94,24 @@ COMPLEXITY = {
         'for n in lengths: ax.plot([n], [4 * n**2 * d_model], "o", label="scores and mix")',
         "expected one line labelled 'scores and mix'",
     ),
+    "bars for a line": axes(
+        'ax.lines[0].remove(); ax.bar(lengths, 4 * lengths**2 * d_model, label="scores and mix")',
+        "what is labelled 'scores and mix' is no line",
+    ),
+    "the same axes for all drawings": Slip(
+        "drawing",
+        """
+the_axes = plt.figure().gca()
+def draw_flops(lengths, d_model):
+    the_axes.loglog(lengths, 4 * lengths**2 * d_model, label="scores and mix")
+    the_axes.loglog(lengths, 8 * lengths * d_model**2, label="projections")
+    the_axes.set(xlabel="tokens", ylabel="operations")
+    return the_axes
+""",
+        adds=True,
+        cost={"drawing-tests": 2},
+        told="begin each drawing with axes of its own",
+    ),
     "a line that cannot be seen": axes("ax.lines[0].set_visible(False)", "labelled 'scores and mix' cannot be"),
     "a line without ink": axes('ax.lines[1].set_linestyle("none")', "labelled 'projections' cannot be seen"),
     "a transparent line": axes("ax.lines[1].set_alpha(0)", "labelled 'projections' cannot be seen"),
@@ -141,7 +159,11 @@ VARIANCE = {
     ),
     "a label that is hidden": variances("ax.yaxis.label.set_visible(False)", "its y axis has no label"),
     "points for a line": variances(
-        'ax.lines[0].remove(); ax.scatter(widths, widths, label="raw")', "in place of ax.scatter"
+        'ax.lines[0].remove(); ax.scatter(widths, widths, label="raw")', "what is labelled 'raw' is no line"
+    ),
+    "an area for a line": variances(
+        'ax.lines[2].remove(); ax.fill_between(widths, 1 / widths, label="by d_k")',
+        "what is labelled 'by d_k' is no line",
     ),
     "a level line of two ends": variances(
         'ax.lines[1].remove(); ax.axhline(1, label="by sqrt(d_k)")', "ax.axhline draws two ends"

@@ -51,6 +51,25 @@ STREAMING = {
         before="table = q @ k.T",
         scores="table[:, start : start + block]",
     ),
+    "blocks of nearly equal size": Slip(
+        "streaming",
+        """
+def streaming_attention(q, k, v, block):
+    row_max, row_sum, output = -np.inf, 0.0, 0.0
+    n_blocks = max(len(k) // block, 1)
+    for keys, values in zip(np.array_split(k, n_blocks), np.array_split(v, n_blocks)):
+        scores = q @ keys.T / np.sqrt(q.shape[1])
+        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
+        e, shrink = np.exp(scores - new_max), np.exp(row_max - new_max)
+        row_sum = shrink * row_sum + e.sum(axis=1, keepdims=True)
+        output = shrink * output + e @ values
+        row_max = new_max
+    return output / row_sum
+""",
+        adds=True,
+        cost={"streaming-tests": 1},
+        told="with blocks of 2000,",
+    ),
     "a block of its own": in_blocks("range(0, len(k), block)", before="block = 128"),
     "a block for all keys": in_blocks("range(0, len(k), block)", before="block = len(k)"),
     "one key at a time": in_blocks("range(0, len(k), block)", before="block = 1"),

@@ -152,7 +152,7 @@ def test_drawings_and_observations_survive_a_round_trip():
     assert (back.returned.x_scale, back.problem) == ("log", "")
     assert (back.returned.limits, back.returned.extent) == (limits, extent)
     assert (back.returned.hidden, back.returned.bare) == ("x", "y")
-    assert (back.returned.unseen, back.returned.points) == (("raw",), ("b",))
+    assert (back.returned.unseen, back.returned.others) == (("raw",), ("b",))
     assert back.returned.hidden_images
     assert back.arose == "line 2: x / 0"
 
