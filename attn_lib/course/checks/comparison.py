@@ -25,6 +25,7 @@ _MASKED = "a masked array. Fill the masked entries: x.filled(0)."
 _NUMBER_IN_QUOTES = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*")
 _NUMBER_WITH_MORE = re.compile(r"\D*\d+(?:[.,]\d+)?\D*")
 _WITH_SEPARATORS = re.compile(r"\s*\d{1,3}(?:([.,' ])\d{3})(?:\1\d{3})+\s*")
+_WITH_COMMAS_AND_POINT = re.compile(r"\s*\d{1,3}(?:,\d{3})+\.\d+\s*")
 _TOO_FEW_DIGITS = " It is in float16, which has three digits: compute in float64 or float32."
 
 
@@ -219,8 +220,7 @@ def as_numbers(value: object) -> NDArray[Any] | None:
     try:
         array = np.asarray(value)
         if array.dtype == np.object_:
-            floats = [_exact_as_float(entry) for entry in array.flat]
-            array = np.array(floats, dtype=np.float64).reshape(array.shape)
+            array = _of_numbers(array)
     except Exception:  # a learner's object may raise anything in __array__
         return None
     return array if array.dtype.kind in "biufc" else None
@@ -263,6 +263,15 @@ def _are_near(
     return near & np.isfinite(expected) | (array == expected)
 
 
+def _of_numbers(array: NDArray[np.object_]) -> NDArray[Any]:
+    """Return an array of objects as one of booleans if all are, else of floats."""
+    entries = list(array.flat)
+    if entries and all(isinstance(entry, (bool, np.bool_)) for entry in entries):
+        return array.astype(np.bool_)
+    floats = [_exact_as_float(entry) for entry in entries]
+    return np.array(floats, dtype=np.float64).reshape(array.shape)
+
+
 def _exact_as_float(number: object) -> float:
     if not isinstance(number, (Real, Decimal, np.floating)):
         raise TypeError(f"expected a number, got {type_name(number)}")
@@ -299,17 +308,24 @@ def _described(value: object) -> str:
             number = value.strip().replace(",", ".")
             comma = " and with a decimal point" if "," in value else ""
             return f"the text {value!r}. Write it without quotes{comma}: {number}."
+        if _WITH_COMMAS_AND_POINT.fullmatch(value):
+            number = value.strip().replace(",", "")
+            return f"the text {value!r}. Write it without quotes and separators: {number}."
         if _WITH_SEPARATORS.fullmatch(value):
             digits = re.sub(r"\D", "", value)
             return f"the text {value!r}. Write it without quotes and separators: {digits}."
         shown = value if len(value) <= MAX_SHOWN_TEXT else f"{value[:MAX_SHOWN_TEXT]}…"
         alone = " Write the number alone." if _NUMBER_WITH_MORE.fullmatch(value) else ""
+        if value.strip().startswith(("(", "[")):
+            alone = " Write it without quotes."
         return f"the text {shown!r}.{alone}"
     if isinstance(value, int):
         return "an integer that is too large for a float."
     kind = kind_of(value)
     if kind in ("function", "builtin_function_or_method", "method", "ufunc"):
         return "a function. To call it, write its arguments in parentheses behind its name."
+    if kind in ("dict", "set"):
+        return f"a {kind}. Put the numbers into square brackets, which make a list."
     return _MASKED if kind in ("MaskedArray", "MaskedConstant") else f"{kind}."
 
 

@@ -27,9 +27,12 @@ from attn_lib.course.checks.drawings import (
     Line,
     empty_problem,
     find_curve,
+    images_problem,
     label_problem,
+    not_axes,
     scale_problem,
     visible_problem,
+    x_hint,
 )
 from attn_lib.course.checks.findings import (
     ChecksFailed,
@@ -41,7 +44,6 @@ from attn_lib.course.checks.findings import (
 from attn_lib.course.checks.hints import form_hint
 from attn_lib.course.checks.ledger import About, Ledger
 from attn_lib.course.checks.observation import shapes_of
-from attn_lib.course.checks.remote import type_name
 from attn_lib.course.checks.surroundings import Surroundings
 from attn_lib.course.checks.terminal import say
 from attn_lib.course.checks.typed import After
@@ -408,30 +410,28 @@ class Checks:
             return
         drawing = observation.returned
         if not isinstance(drawing, Drawing):
-            return self._ledger.note(
-                name,
-                f"expected the Axes that it drew into, got {type_name(drawing)}. "
-                "Is there a `return ax`?",
-            )
+            return self._ledger.note(name, not_axes(drawing))
         if lines is None and image is None and logarithmic is None and not labelled:
             raise ValueError(
                 f"{name}: expected lines, image, logarithmic or labelled, got none of them."
             )
         if logarithmic is not None or labelled:
-            self._ledger.note(name, empty_problem(drawing) or visible_problem(drawing))
+            problem = empty_problem(drawing) or visible_problem(drawing)
+            self._ledger.note(name, problem, given=shapes_of(args))
         if logarithmic is not None:
             self._ledger.note(name, scale_problem(drawing, logarithmic))
         if labelled:
             words = labelled if isinstance(labelled, Mapping) else {}
             self._ledger.note(name, label_problem(drawing, words))
         for label, line in (lines or {}).items():
-            self._compare_line(name, drawing, label, line)
+            self._compare_line(name, drawing, label, line, shapes_of(args))
         if image is not None:
             if len(drawing.images) == 1:
-                self._ledger.compare(f"{name}, image", drawing.images[0], image.target, image.args)
+                about = About(given=shapes_of(args))
+                shown = drawing.images[0]
+                self._ledger.compare(f"{name}, image", shown, image.target, image.args, about=about)
             else:
-                found = len(drawing.images) or "none"
-                self._ledger.note(name, f"expected one image, found {found}: ax.imshow(...).")
+                self._ledger.note(name, images_problem(drawing))
 
     def form(self, name: str, shape: tuple[int, ...] = ()) -> None:
         """Check that a value consists of finite real numbers in this shape.
@@ -564,7 +564,9 @@ class Checks:
         show(blocks(self._ledger.parts), [*self._ledger.further_lines, *further])
         return True
 
-    def _compare_line(self, name: str, drawing: Drawing, label: str, line: Line) -> None:
+    def _compare_line(
+        self, name: str, drawing: Drawing, label: str, line: Line, given: str
+    ) -> None:
         curve = find_curve(drawing, label)
         if isinstance(curve, str):
             return self._ledger.note(name, curve)
@@ -580,13 +582,14 @@ class Checks:
             exchanged = "its x and y are exchanged: in ax.plot(x, y), x comes first."
             return self._ledger.note(name, exchanged)
         if problem:
-            return self._ledger.note(f"{name}, x", problem)
+            return self._ledger.note(f"{name}, x", problem, given=given, hint=x_hint(curve, x))
         other = _elsewhere(drawing.curves, curve, right)
         if other:
             told = f"its numbers stand in the line labelled {other!r}. Are the labels exchanged?"
             return self._ledger.note(name, told)
         question = Question(right, compute, _point_by_point(right))
-        self._ledger.record(f"{name}, y", curve.y, question, line.target, About(label=label))
+        about = About(label=label, given=given)
+        self._ledger.record(f"{name}, y", curve.y, question, line.target, about)
 
 
 def _is_exchanged(curve: Curve, x: NDArray[Any], y: NDArray[Any]) -> bool:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from attn_lib.course.checks.remote import type_name
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.image import AxesImage
     from matplotlib.lines import Line2D
+    from matplotlib.text import Text
 
 #: Share of an axis by which what is drawn may lie outside, and that it has to take up.
 _OUTSIDE, _FILLED = 0.01, 0.1
@@ -41,6 +46,10 @@ class Drawing:
     limits: tuple[float, ...] = ()  #: of the x axis, then of the y axis
     extent: tuple[float, ...] = ()  #: of what is drawn: smallest and largest x, then y
     hidden: str = ""  #: which axis cannot be seen, if one cannot: "x", "y" or "both"
+    bare: str = ""  #: in the same way, which axis shows no numbers, in a drawing without images
+    unseen: tuple[str, ...] = ()  #: labels of lines that cannot be seen
+    others: tuple[str, ...] = ()  #: labels of what is no line, such as points and bars
+    hidden_images: bool = False  #: whether there are images and none can be seen
 
 
 @dataclass(frozen=True)
@@ -84,11 +93,12 @@ def as_drawing(result: object) -> object:
         (result,) = result.axes
     if not isinstance(result, Axes):
         return result
-    curves = tuple(_curve(line) for line in result.get_lines() if _is_visible(line))
-    images = [image for image in result.get_images() if image.get_visible()]
+    seen = {line: _is_visible(line, result) for line in result.get_lines()}
+    curves = tuple(_curve(line) for line, is_seen in seen.items() if is_seen)
+    images = [image for image in result.get_images() if _shows_numbers(image)]
     drawing = Drawing(
-        x_label=result.get_xlabel(),
-        y_label=result.get_ylabel(),
+        x_label=_text(result.xaxis.label),
+        y_label=_text(result.yaxis.label),
         x_scale=result.get_xscale(),
         y_scale=result.get_yscale(),
         curves=curves,
@@ -96,10 +106,28 @@ def as_drawing(result: object) -> object:
         limits=tuple(float(end) for end in (*result.get_xlim(), *result.get_ylim())),
         extent=_extent(curves, [image.get_extent() for image in images]),
         hidden=_hidden(result),
+        bare="" if images else _bare(result),
+        unseen=tuple(str(line.get_label()) for line, is_seen in seen.items() if not is_seen),
+        others=_other_labels(result),
+        hidden_images=bool(result.get_images() and not images),
     )
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close(result.figure)
     return drawing
+
+
+def not_axes(got: object) -> str:
+    """Say what a function that draws returned in place of its axes.
+
+    Examples
+    --------
+    >>> not_axes(("fig", "ax"))
+    'expected the Axes that it drew into, got a tuple of 2: return one Axes alone, `return ax`.'
+    """
+    told = "expected the Axes that it drew into, got"
+    if isinstance(got, (list, tuple)):
+        return f"{told} a {type_name(got)} of {len(got)}: return one Axes alone, `return ax`."
+    return f"{told} {type_name(got)}. Is there a `return ax`?"
 
 
 def find_curve(drawing: Drawing, label: str) -> Curve | str:
@@ -109,7 +137,18 @@ def find_curve(drawing: Drawing, label: str) -> Curve | str:
         return found[0]
     if found:
         return (
-            f"expected one line labelled {label!r}, found {len(found)}: call ax.plot once for it."
+            f"expected one line labelled {label!r}, found {len(found)}: call ax.plot once for it, "
+            "and begin each drawing with axes of its own."
+        )
+    if label in drawing.unseen:
+        return (
+            f"the line labelled {label!r} cannot be seen: give it a style, a width and a colour "
+            "that show."
+        )
+    if label in drawing.others:
+        return (
+            f"what is labelled {label!r} is no line. Points, bars and areas do not count: draw it "
+            f"by ax.plot(x, y, label={label!r})."
         )
     labels = [curve.label for curve in drawing.curves if not curve.label.startswith("_")]
     seen = f"lines labelled {', '.join(map(repr, labels))}" if labels else "no line with a label"
@@ -117,6 +156,26 @@ def find_curve(drawing: Drawing, label: str) -> Curve | str:
         f"expected a line labelled {label!r}, found {seen}. "
         f"Give it this label: ax.plot(x, y, label={label!r})."
     )
+
+
+def x_hint(curve: Curve, x: ArrayLike) -> str:
+    """Return what to do about a curve that is not plotted against the right x.
+
+    Examples
+    --------
+    >>> x_hint(Curve("raw", np.log(np.array([1.0, 8.0])), np.ones(2)), [1, 8])
+    "These are logarithms. Plot the numbers; ax.set_xscale('log') makes the axis logarithmic."
+    """
+    got, right = np.asarray(curve.x), np.asarray(x, dtype=np.float64)
+    is_log = got.shape == right.shape and np.all(right > 0)
+    if is_log and any(np.allclose(got, log(right)) for log in (np.log, np.log2, np.log10)):
+        return (
+            "These are logarithms. Plot the numbers; ax.set_xscale('log') makes the axis "
+            "logarithmic."
+        )
+    if got.tolist() == [0, 1]:  # in shares of the axes' width
+        return "ax.axhline draws two ends. Give ax.plot a number for each x, equal ones too."
+    return "Plot against the array that the function is given, as it is."
 
 
 def scale_problem(drawing: Drawing, logarithmic: str) -> str:
@@ -166,13 +225,16 @@ def label_problem(drawing: Drawing, words: Mapping[str, str]) -> str:
 
 
 def visible_problem(drawing: Drawing) -> str:
-    """Say which axis is turned off or does not show what is drawn, or return "" if both do.
+    """Say which axis is turned off, bare, or does not show what is drawn, or return "".
 
     What is drawn has to lie within the limits of an axis, and to take up a tenth of it at least.
     """
     if drawing.hidden:
         which = "both axes are" if drawing.hidden == "both" else f"its {drawing.hidden} axis is"
         return f"{which} turned off: leave the axes visible, so that numbers can be read off."
+    if drawing.bare:
+        which = "its axes show" if drawing.bare == "both" else f"its {drawing.bare} axis shows"
+        return f"{which} no numbers: leave ticks and their labels, so that numbers can be read off."
     for i, (axis, scale) in enumerate((("x", drawing.x_scale), ("y", drawing.y_scale))):
         ends = sorted(drawing.limits[2 * i : 2 * i + 2])
         drawn = list(drawing.extent[2 * i : 2 * i + 2])
@@ -191,6 +253,17 @@ def visible_problem(drawing: Drawing) -> str:
     return ""
 
 
+def images_problem(drawing: Drawing) -> str:
+    """Say that a drawing does not have one image."""
+    if drawing.hidden_images:
+        return (
+            "its image cannot be seen: leave it visible and without alpha, and let the range of "
+            "colours, vmin to vmax, contain its numbers."
+        )
+    found = len(drawing.images) or "none"
+    return f"expected one image, found {found}: ax.imshow(...)."
+
+
 def empty_problem(drawing: Drawing) -> str:
     """Say that there is no image and no line of several points, or return "" if there is one."""
     if drawing.images or any(curve.x.size > 1 for curve in drawing.curves):
@@ -198,13 +271,42 @@ def empty_problem(drawing: Drawing) -> str:
     return "expected lines or an image in its axes, found neither."
 
 
-def _is_visible(line: Line2D) -> bool:
+def _is_visible(line: Line2D, axes: Axes) -> bool:
+    from matplotlib.colors import to_rgb
+
     def is_none(style: object) -> bool:
         return style in ("None", "none", " ", "", None)
 
     has_line = not is_none(line.get_linestyle()) and line.get_linewidth() > 0
-    has_ink = line.get_alpha() != 0 and (has_line or not is_none(line.get_marker()))
-    return bool(line.get_visible() and has_ink)
+    has_marker = not is_none(line.get_marker())
+    colours = [line.get_color()] * has_line
+    colours += [line.get_markerfacecolor(), line.get_markeredgecolor()] * has_marker
+    behind = to_rgb(axes.get_facecolor())
+    # A colour may also be "none".
+    stands_out = any(not is_none(colour) and to_rgb(colour) != behind for colour in colours)
+    return bool(line.get_visible() and line.get_alpha() != 0 and stands_out)
+
+
+def _shows_numbers(image: AxesImage) -> bool:
+    """Say whether an image can be seen, and its numbers are not all beyond its range of colours."""
+    if not image.get_visible() or np.all(np.asarray(image.get_alpha()) == 0):
+        return False
+    numbers, (low, high) = image.get_array(), image.get_clim()
+    if numbers is None or numbers.ndim != 2 or low is None or high is None or low >= high:
+        return True
+    numbers = np.ma.compressed(numbers)
+    if not numbers.size or np.ptp(numbers) == 0:
+        return True
+    return not (np.all(numbers <= low) or np.all(numbers >= high))
+
+
+def _other_labels(axes: Axes) -> tuple[str, ...]:
+    drawn: list[Any] = [*axes.collections, *axes.containers, *axes.patches]
+    return tuple(str(other.get_label()) for other in drawn)
+
+
+def _text(label: Text) -> str:
+    return label.get_text() if label.get_visible() else ""
 
 
 def _extent(
@@ -227,8 +329,22 @@ def _hidden(axes: Axes) -> str:
     """Return which axis cannot be seen: "x", "y" or "both", or "" if both can."""
     if not (axes.get_visible() and axes.axison):
         return "both"
-    off = [name for name in "xy" if not getattr(axes, f"{name}axis").get_visible()]
-    return "both" if len(off) == 2 else "".join(off)
+    return _which(lambda axis: not axis.get_visible(), axes)
+
+
+def _bare(axes: Axes) -> str:
+    """Return which axis shows no numbers, in the same way."""
+
+    def is_bare(axis: Axis) -> bool:
+        labels = axis.get_ticklabels(which="both")
+        return not any(label.get_visible() and label.get_text().strip() for label in labels)
+
+    return _which(is_bare, axes)
+
+
+def _which(holds: Callable[[Axis], bool], axes: Axes) -> str:
+    found = [name for name in "xy" if holds(getattr(axes, f"{name}axis"))]
+    return "both" if len(found) == 2 else "".join(found)
 
 
 def _curve(line: Line2D) -> Curve:

@@ -87,6 +87,8 @@ def error_hint(error: BaseException, line: str, args: Sequence[Any]) -> str:
         )
     if _SINGLE.search(text):
         return "Functions of `math`, float() and int() take one number; np.exp or np.sqrt an array."
+    if "Cannot cast ufunc" in text and "'same_kind'" in text:
+        return "x += y keeps the type that x has, here whole numbers. x = x + y makes a new array."
     if "truth value of an array" in text:
         return "`if`, `and`, `or` and `not` take one truth value; for arrays: np.where, &, | and ~."
     if isinstance(error, NameError):
@@ -104,6 +106,7 @@ def result_hint(
     arose: str = "",
     *,
     is_value: bool = False,
+    is_variance: bool = True,
 ) -> str:
     """Return how a wrong answer can come from the right one; "" if nothing fits all numbers.
 
@@ -119,6 +122,9 @@ def result_hint(
         The line in which the first NaN or infinity arose; "" if there is none.
     is_value : bool
         Whether it is a value, whose right number may still be asked for. Then no factor is told.
+    is_variance : bool
+        Whether the task is about a variance or a standard deviation. Else no root of a value is
+        told, since a wrong reading may explain it better.
 
     Examples
     --------
@@ -144,7 +150,7 @@ def result_hint(
         array = array.astype(np.float64)
     expected = expected.astype(np.float64)  # the square of one in float16 may overflow
     with np.errstate(all="ignore"):  # numbers at the end of the range, times a factor
-        for other, sentence in _made_from(expected, array, is_value):
+        for other, sentence in _made_from(expected, array, is_value, is_variance):
             absolute = min(tolerance[1], MAX_RELATIVE * float(np.abs(other).max()))
             same_shape = array.shape == other.shape
             if same_shape and all_near(array, other, (relative, absolute)):
@@ -173,6 +179,8 @@ def form_hint(got: object, shape: tuple[int, ...]) -> str:
         return (
             f"It is an array. If its shape is asked for, type the {got.ndim} numbers of that shape."
         )
+    if array is not None and array.ndim > 1 and array.shape == (*shape, 1):
+        return "Each number stands in brackets of its own: write the numbers alone."
     if not isinstance(got, (list, tuple)) or len(shape) > 1:
         return ""
     wanted = shape[0] if shape else 1
@@ -196,7 +204,7 @@ def form_hint(got: object, shape: tuple[int, ...]) -> str:
 
 
 def _made_from(
-    expected: NDArray[Any], array: NDArray[Any], is_value: bool
+    expected: NDArray[Any], array: NDArray[Any], is_value: bool, is_variance: bool
 ) -> Iterator[tuple[NDArray[Any], str]]:
     """Yield what a slip makes of the right answer, with the sentence that says so."""
     what = "number" if array.size == 1 else "result"
@@ -214,12 +222,8 @@ def _made_from(
         return
     if array.dtype.kind in "iu" and array.ndim and array.any():
         yield np.trunc(expected), _WHOLE_NUMBERS
-    if (expected > 0).all():
-        root, square = (
-            f"This is the {of} of the right {what}." for of in ("square root", "square")
-        )
-        yield np.sqrt(expected), f"{root} The root of a variance is a standard deviation."
-        yield np.square(expected), f"{square} The square of a standard deviation is a variance."
+    if is_variance or not is_value:
+        yield from _root_and_square(expected, what, is_variance)
     if not expected.any():
         return
     yield -expected, f"This is the right {what} with the opposite sign."
@@ -235,6 +239,20 @@ def _made_from(
             _in_the_order_of(array, expected),
             "These are the right numbers in other places: in another order, or along another axis.",
         )
+
+
+def _root_and_square(
+    expected: NDArray[Any], what: str, is_variance: bool
+) -> Iterator[tuple[NDArray[Any], str]]:
+    if (expected > 0).all():
+        root, square = (
+            f"This is the {of} of the right {what}." for of in ("square root", "square")
+        )
+        if is_variance:
+            root += " The root of a variance is a standard deviation."
+            square += " The square of a standard deviation is a variance."
+        yield np.sqrt(expected), root
+        yield np.square(expected), square
 
 
 def _are_small_counts(numbers: NDArray[Any]) -> bool:

@@ -200,7 +200,14 @@ class Ledger:
             return self._record_typed(name, got, question, target, about.after, problem)
         hint = without = ""
         if problem:
-            hint = result_hint(got, expected, tolerance, about.arose, is_value=about.is_value)
+            hint = result_hint(
+                got,
+                expected,
+                tolerance,
+                about.arose,
+                is_value=about.is_value,
+                is_variance=_is_variance(name, target),
+            )
             if about.is_value:
                 without = difference(got, expected, tolerance, tells_expected=False)
         self.note(name, problem, given=about.given, hint=hint, without_expected=without)
@@ -227,7 +234,9 @@ class Ledger:
         self.steps.note_numbers(name, got, question, target, source)
         expected, tolerance = question.expected, question.tolerance
         without = difference(got, expected, tolerance, tells_expected=False)
-        hint, remark = result_hint(got, expected, tolerance, is_value=True), ""
+        spread = _is_variance(name, target)
+        hint = result_hint(got, expected, tolerance, is_value=True, is_variance=spread)
+        remark = ""
         readings: dict[str, NDArray[Any]] = {}
         rounded = is_rounded_too_far(got, expected, tolerance)
         if source and source.counts:
@@ -321,6 +330,11 @@ def _same_types(one: object, other: object) -> bool:
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
         return type(one) is type(other) and all(map(_same_types, one, other))
     return type(one) is type(other)
+
+
+def _is_variance(name: str, target: str | None) -> bool:
+    """Say whether an answer is a variance or a standard deviation, by what it is called."""
+    return any("varia" in text or text.endswith("sd") for text in (name, target or ""))
 
 
 def _is_about(finding: Finding, name: str) -> bool:

@@ -34,6 +34,9 @@ from attn_lib.course.checks.drawings import as_drawing
 from attn_lib.course.checks.hints import error_hint
 from attn_lib.course.checks.remote import Remote
 
+#: Entries of a list among the arguments of a call that a message shows.
+MAX_SHOWN_ENTRIES = 12
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -124,13 +127,22 @@ def shapes_of(args: Sequence[Any]) -> str:
     --------
     >>> shapes_of([np.ones((2, 3)), 8.0]), shapes_of([512, 8])
     (' on shape (2, 3), with 8.0', ' for 512, 8')
+    >>> shapes_of([4000, list(range(1, 701))])
+    ' for 4000, [1, 2, …, 700]'
     """
     shapes = [shape_text(arg) for arg in args if _has_shape(arg)]
-    plain = ", ".join(repr(arg) for arg in args if not _has_shape(arg))
+    plain = ", ".join(_plain(arg) for arg in args if not _has_shape(arg))
     if not shapes:
         return f" for {plain}" if plain else ""
     shown = f" on {'shapes' if len(shapes) > 1 else 'shape'} {', '.join(shapes)}"
     return f"{shown}, with {plain}" if plain else shown
+
+
+def _plain(arg: object) -> str:
+    """Return an argument without a shape as messages show it: of a long list, the ends."""
+    if not isinstance(arg, (list, tuple)) or len(arg) <= MAX_SHOWN_ENTRIES:
+        return repr(arg)
+    return f"[{arg[0]!r}, {arg[1]!r}, …, {arg[-1]!r}]"
 
 
 def _has_shape(arg: object) -> TypeGuard[NDArray[Any]]:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: The probability that a right experiment is told that it scatters in another way, at most.
 FALSE_ALARMS = 1e-9
+
+_EACH = FALSE_ALARMS / 2  # there are two checks
 
 _SIZE = 50_000  # experiments that the comparison is made with
 _SEED = 20
@@ -27,7 +30,8 @@ def scatter_problem(estimates: NDArray[np.floating], d_k: int, divisor: float, n
     Parameters
     ----------
     estimates : ndarray, shape (n_estimates,)
-        One for each seed.
+        One for each of successive seeds. Their ranks must not hang together, as they do if the keys
+        of one seed are the queries of the next.
     d_k : int
         Width of a query and a key.
     divisor : float
@@ -50,13 +54,25 @@ def scatter_problem(estimates: NDArray[np.floating], d_k: int, divisor: float, n
     shares = np.searchsorted(given, values, side="right") / given.size
     wanted = np.searchsorted(right, values, side="right") / right.size
     worst = int(np.argmax(np.abs(shares - wanted)))
-    bound = sum(math.sqrt(math.log(2 / FALSE_ALARMS) / (2 * m)) for m in (given.size, right.size))
+    bound = sum(math.sqrt(math.log(2 / _EACH) / (2 * m)) for m in (given.size, right.size))
     if abs(shares[worst] - wanted[worst]) <= bound:
-        return ""
+        return _neighbours_problem(estimates)
     return (
         f"{shares[worst]:.0%} of {given.size} estimates are at most {values[worst]:.3g}; "
         f"in right experiments {wanted[worst]:.0%} are."
     ).replace("%", " %")
+
+
+def _neighbours_problem(estimates: NDArray[np.floating]) -> str:
+    """Say that the ranks of neighbours are correlated, or return "" if chance can do that."""
+    ranks = estimates.argsort().argsort()
+    correlation = np.corrcoef(ranks[:-1], ranks[1:])[0, 1]
+    if abs(correlation) <= NormalDist().inv_cdf(1 - _EACH / 2) / math.sqrt(ranks.size - 2):
+        return ""
+    return (
+        "estimates of neighbouring seeds are alike: make one generator from the seed, and draw "
+        "queries and keys from it."
+    )
 
 
 @cache

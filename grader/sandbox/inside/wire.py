@@ -434,7 +434,15 @@ _RECORDS: dict[Any, type] = {"curve": Curve, "drawing": Drawing, "observation": 
 _RECORD_TAGS = {kind: tag for tag, kind in _RECORDS.items()}
 _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
     "curve": (_is(str), _is(np.ndarray), _is(np.ndarray)),
-    "drawing": (*[_is(str)] * 4, _all(Curve), _all(np.ndarray), *[_all(float)] * 2, _is(str)),
+    "drawing": (
+        *[_is(str)] * 4,
+        _all(Curve),
+        _all(np.ndarray),
+        *[_all(float)] * 2,
+        *[_is(str)] * 2,
+        *[_all(str)] * 2,
+        _is(bool),
+    ),
     "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str), _is(str)),
 }
 

@@ -597,12 +597,12 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
     "a width of its own": drawing_slip(
         (ATTENTION_LINE + PROJECTION_LINE).replace("d_model", "512"),
         2,
-        "line 'projections', y: entry [0]: expected",
+        "line 'projections', y on shape (6,), with 96: entry [0]: expected",
     ),
     "lengths of its own": drawing_slip(
         "lengths = 2 ** np.arange(7, 15); " + ATTENTION_LINE + PROJECTION_LINE,
         2,
-        "line 'scores and mix', x: expected 6 numbers, got 8.",
+        "expected 6 numbers, got 8. Plot against the array that the function is given, as it is.",
     ),
     "crossing at the tokens": Slip(
         "drawing",

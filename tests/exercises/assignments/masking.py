@@ -574,6 +574,23 @@ def padded_attention(q, k, v, lengths):
         cost={"outside-tests": 2},
         told="expected True, got False",
     ),
+    **{
+        f"moved by {what}": Slip(
+            "outside",
+            f"def seen_from_outside(before, after):\n    return ({moved}).T",
+            adds=True,
+            cost={"outside-tests": 2},
+            told="which outputs moved: not yet",
+        )
+        for what, moved in {
+            "the mean": "np.abs(after - before).mean(axis=-1) > 1e-6",
+            "the root mean square": "np.sqrt(((after - before) ** 2).mean(axis=-1)) > 1e-6",
+            "half of the bound": "np.abs(after - before).max(axis=-1) > 5e-7",
+            "nearly twice the bound": "np.abs(after - before).max(axis=-1) > 1.9e-6",
+            "what np.isclose allows": "~np.isclose(after, before, atol=1e-6).all(axis=-1)",
+            "the sixth decimal": "(after.round(6) != before.round(6)).any(axis=-1)",
+        }.items()
+    },
     "numbers that moved": Slip(
         "outside",
         "def seen_from_outside(before, after):\n"

@@ -354,22 +354,22 @@ SLIPS = {
         2,
     ),
     "always the first head": slip(
-        "head", change(DRAW, "[head]", "[0]"), "draw_head, image: entry", 1
+        "head", change(DRAW, "[head]", "[0]"), "draw_head, image on shapes", 1
     ),
     "heads counted from 1": slip(
-        "head", change(DRAW, "[head]", "[head - 1]"), "draw_head, image: entry", 2
+        "head", change(DRAW, "[head]", "[head - 1]"), "draw_head, image on shapes", 2
     ),
     "the picture turned over": slip(
-        "head", change(DRAW, "[-1])))", "[-1])).T)"), "draw_head, image: entry", 2
+        "head", change(DRAW, "[-1])))", "[-1])).T)"), "draw_head, image on shapes", 2
     ),
     "scores drawn": slip(
-        "head", change(DRAW, "softmax(q @ k.T", "(q @ k.T"), "draw_head, image: entry", 2
+        "head", change(DRAW, "softmax(q @ k.T", "(q @ k.T"), "draw_head, image on shapes", 2
     ),
     "the scale not drawn": slip(
-        "head", change(DRAW, " / np.sqrt(q.shape[-1])", ""), "draw_head, image: entry", 2
+        "head", change(DRAW, " / np.sqrt(q.shape[-1])", ""), "draw_head, image on shapes", 2
     ),
     "the picture scaled by the model": slip(
-        "head", change(DRAW, "q.shape[-1]", "x.shape[-1]"), "draw_head, image: entry", 2
+        "head", change(DRAW, "q.shape[-1]", "x.shape[-1]"), "draw_head, image on shapes", 2
     ),
     "no labels": slip(
         "head",

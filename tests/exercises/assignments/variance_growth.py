@@ -506,7 +506,7 @@ def draw_variances(widths):
     return ax
 """,
         cost={"draw-tests": 3},
-        told="draw_variances, line 'raw', x: entry [0]: expected 1, got 0",
+        told="draw_variances, line 'raw', x on shape (5,): entry [0]: expected 1, got 0",
     ),
     "standard deviations": Slip(
         "draw",
@@ -549,7 +549,7 @@ def draw_variances(widths):
     return ax
 """,
         cost={"draw-tests": 1},
-        told="line 'by sqrt(d_k)', x: expected 5 numbers, got 2.",
+        told="line 'by sqrt(d_k)', x on shape (5,): expected 5 numbers, got 2.",
     ),
     "noise in percent": Slip(
         "chance",

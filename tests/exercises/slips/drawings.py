@@ -94,9 +94,35 @@ COMPLEXITY = {
         'for n in lengths: ax.plot([n], [4 * n**2 * d_model], "o", label="scores and mix")',
         "expected one line labelled 'scores and mix'",
     ),
-    "a line that cannot be seen": axes("ax.lines[0].set_visible(False)", "found lines labelled 'projections'"),
-    "a line without ink": axes('ax.lines[1].set_linestyle("none")', "found lines labelled 'scores and mix'"),
-    "a transparent line": axes("ax.lines[1].set_alpha(0)", "found lines labelled 'scores and mix'"),
+    "bars for a line": axes(
+        'ax.lines[0].remove(); ax.bar(lengths, 4 * lengths**2 * d_model, label="scores and mix")',
+        "what is labelled 'scores and mix' is no line",
+    ),
+    "the same axes for all drawings": Slip(
+        "drawing",
+        """
+the_axes = plt.figure().gca()
+def draw_flops(lengths, d_model):
+    the_axes.loglog(lengths, 4 * lengths**2 * d_model, label="scores and mix")
+    the_axes.loglog(lengths, 8 * lengths * d_model**2, label="projections")
+    the_axes.set(xlabel="tokens", ylabel="operations")
+    return the_axes
+""",
+        adds=True,
+        cost={"drawing-tests": 2},
+        told="begin each drawing with axes of its own",
+    ),
+    "a line that cannot be seen": axes("ax.lines[0].set_visible(False)", "labelled 'scores and mix' cannot be"),
+    "a line without ink": axes('ax.lines[1].set_linestyle("none")', "labelled 'projections' cannot be seen"),
+    "a transparent line": axes("ax.lines[1].set_alpha(0)", "labelled 'projections' cannot be seen"),
+    "a line in the colour of the paper": axes(
+        'ax.lines[1].set_color("white")', "labelled 'projections' cannot be seen"
+    ),
+    "no ticks": axes(
+        "ax.set(xticks=[], yticks=[]); ax.minorticks_off()", "its axes show no numbers"
+    ),
+    "no numbers at the ticks": axes("ax.tick_params(labelleft=False)", "its y axis shows no numbers"),
+    "a label that is hidden": axes("ax.xaxis.label.set_visible(False)", "its x axis has no label"),
     "counted with one more addition": lines(
         f"{_PRODUCTS} + lengths * d_model", _PROJECTIONS, "line 'scores and mix', y"
     ),
@@ -124,7 +150,31 @@ VARIANCE = {
     "a line twice": variances(
         'ax.plot(widths, widths**0, label="by sqrt(d_k)")', "expected one line labelled 'by sqrt(d_k)', found 2"
     ),
-    "a line without ink": variances("ax.lines[0].set_linewidth(0)", "expected a line labelled 'raw'"),
+    "a line without ink": variances("ax.lines[0].set_linewidth(0)", "labelled 'raw' cannot be seen"),
+    "a line in the colour of the paper": variances(
+        'ax.lines[2].set_color("w")', "labelled 'by d_k' cannot be seen"
+    ),
+    "no numbers at the ticks": variances(
+        "ax.set_xticklabels([]); ax.set_yticklabels([])", "its axes show no numbers"
+    ),
+    "a label that is hidden": variances("ax.yaxis.label.set_visible(False)", "its y axis has no label"),
+    "points for a line": variances(
+        'ax.lines[0].remove(); ax.scatter(widths, widths, label="raw")', "what is labelled 'raw' is no line"
+    ),
+    "an area for a line": variances(
+        'ax.lines[2].remove(); ax.fill_between(widths, 1 / widths, label="by d_k")',
+        "what is labelled 'by d_k' is no line",
+    ),
+    "a level line of two ends": variances(
+        'ax.lines[1].remove(); ax.axhline(1, label="by sqrt(d_k)")', "ax.axhline draws two ends"
+    ),
+    "logarithms on linear axes": variances(
+        'ax.set(xscale="linear", yscale="linear")\n'
+        "    for line in ax.lines: line.set_data(*np.log10(line.get_data()))\n"
+        "    ax.relim(); ax.autoscale()",
+        "These are logarithms.",
+        cost=4,
+    ),
     "a floor below the line": variances(
         "", "line 'by d_k', y", by_width="1 / widths + 1e-6"
     ),
@@ -137,7 +187,7 @@ VARIANCE = {
 
 TOGETHER = {
     "two images": head("ax.imshow(W); ax.imshow(W)", "expected one image, found 2"),
-    "an image that cannot be seen": head("ax.imshow(W).set_visible(False)", "expected one image, found none"),
+    "an image that cannot be seen": head("ax.imshow(W).set_visible(False)", "its image cannot be seen"),
     "only one corner shown": head("ax.imshow(W); ax.set_xlim(-0.5, 0.5)", "its x axis goes from", cost=1),
     "only the first query shown": head("ax.imshow(W); ax.set_ylim(0.5, -0.5)", "its y axis goes from", cost=1),
     "a small image": head(
@@ -147,8 +197,15 @@ TOGETHER = {
     "labels of the image swapped": head(
         'ax.imshow(W); ax.set(xlabel="query", ylabel="key")', "labels of its two axes are swapped", cost=1
     ),
-    "weights in percent": head("ax.imshow(100 * W)", "draw_head, image: entry [0, 0]"),
-    "weights rounded to two decimals": head("ax.imshow(W.round(2))", "draw_head, image: entry [0, 0]"),
+    "colours for numbers beyond 1": head(
+        "ax.imshow(W, vmin=2, vmax=3)", "its image cannot be seen"
+    ),
+    "a transparent image": head("ax.imshow(W, alpha=0)", "its image cannot be seen"),
+    "figure and axes returned": head(
+        "ax.imshow(W)\n    return fig, ax", "got a tuple of 2: return one Axes alone"
+    ),
+    "weights in percent": head("ax.imshow(100 * W)", "draw_head, image on shapes"),
+    "weights rounded to two decimals": head("ax.imshow(W.round(2))", "draw_head, image on shapes"),
     "weights stretched to 1": head("ax.imshow(W / W.max())", "draw_head, image"),
 }
 

@@ -51,6 +51,25 @@ STREAMING = {
         before="table = q @ k.T",
         scores="table[:, start : start + block]",
     ),
+    "blocks of nearly equal size": Slip(
+        "streaming",
+        """
+def streaming_attention(q, k, v, block):
+    row_max, row_sum, output = -np.inf, 0.0, 0.0
+    n_blocks = max(len(k) // block, 1)
+    for keys, values in zip(np.array_split(k, n_blocks), np.array_split(v, n_blocks)):
+        scores = q @ keys.T / np.sqrt(q.shape[1])
+        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
+        e, shrink = np.exp(scores - new_max), np.exp(row_max - new_max)
+        row_sum = shrink * row_sum + e.sum(axis=1, keepdims=True)
+        output = shrink * output + e @ values
+        row_max = new_max
+    return output / row_sum
+""",
+        adds=True,
+        cost={"streaming-tests": 1},
+        told="with blocks of 2000,",
+    ),
     "a block of its own": in_blocks("range(0, len(k), block)", before="block = 128"),
     "a block for all keys": in_blocks("range(0, len(k), block)", before="block = len(k)"),
     "one key at a time": in_blocks("range(0, len(k), block)", before="block = 1"),
@@ -126,6 +145,16 @@ EXPERIMENT = {
     "twice as many pairs": pairs("rng.normal(size=(2 * n, d_k))", "rng.normal(size=(2 * n, d_k))"),
     "a number of pairs of its own": pairs(
         "rng.normal(size=(4000, d_k))", "rng.normal(size=(4000, d_k))"
+    ),
+    "at most a thousand pairs": experiment(
+        "n = min(n, 1000)\n"
+        f"q, k = {_NORMAL}, {_NORMAL}\nreturn measured_variance(q / divisor, k)",
+        told="variances_of_sizes: 3000 and 4000 pairs give",
+    ),
+    "the next seed for the keys": pairs(
+        _NORMAL,
+        "np.random.default_rng(seed + 1).normal(size=(n, d_k))",
+        told="estimates of neighbouring seeds are alike",
     ),
     "every query with every key": experiment(
         f"q, k = {_NORMAL}, {_NORMAL}\nreturn (q @ k.T / divisor).var()"

@@ -83,6 +83,9 @@ VARIANCE = {
     "a variance in two decimals": wrapped(
         "measured", "measured_variance", "round(r, 2)", {"measured-tests": 2, "experiment-tests": 2}, "measured_variance"
     ),
+    "a variance in three decimals": wrapped(
+        "measured", "measured_variance", "round(r, 3)", {"measured-tests": 1}, "measured_variance"
+    ),
     "a scale in three decimals": wrapped(
         "scale", "head_scale", "round(r, 3)", {"scale-tests": 2}, "head_scale"
     ),

@@ -10,21 +10,26 @@ from numpy.typing import NDArray
 
 from attn_lib.course.checks.diagnosis import EXACT, same_numbers
 
+#: Readings with the same number that are named.
+MAX_NAMED = 3
+
 
 def the_reading(readings: Mapping[str, NDArray[Any]]) -> str:
-    """Return the one reading that explains an answer, or "" if none or several do.
+    """Return the reading that explains an answer, or "" if none or different ones do.
 
-    Readings that give the same number are one, under the first name.
+    Of readings that give the same number, at most three are named, since it may be any of them.
 
     Examples
     --------
     >>> the_reading({"columns": np.array([0.98]), "first column": np.array([0.981])})
     ''
+    >>> the_reading({"above 0.9": np.array(31), "the other rows": np.array(31)})
+    'above 0.9, or the other rows'
     """
     numbers = list(readings.values())
     if not numbers or any(not same_numbers(other, numbers[0], EXACT) for other in numbers):
         return ""
-    return next(iter(readings))
+    return ", or ".join(readings) if len(readings) <= MAX_NAMED else ""
 
 
 def is_rounded_too_far(got: object, right: NDArray[Any], tolerance: tuple[float, float]) -> bool:

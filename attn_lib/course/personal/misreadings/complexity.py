@@ -231,7 +231,7 @@ def of_running_scores(S: NDArray[np.float64]) -> dict[str, Asked]:
                 "from the first maximum": np.exp(running[0] - running[1:]),
                 "of the new block": np.exp(largest[1:] - running[1:]),
                 "of the block before": np.exp(largest[:-1] - running[1:]),
-                "upside down": 1 / factors,
+                "upside down, new over old": 1 / factors,
                 "multiplied up": factors.cumprod(),
                 "powers of 2": 2.0 ** -np.diff(running),
                 "without the exponential": -np.diff(running),

@@ -97,7 +97,7 @@ def of_weights(W: NDArray[np.floating]) -> dict[str, Asked]:
                 "of query 2": 1 - W[2].max(),
                 "favourite of query 0": 1 - W[1, favourites[0]],
                 "of the column": W[:, 1].sum() - W[:, 1].max(),
-                "of the column, up to 1": 1 - W[:, 1].max(),
+                "what is left of the column": 1 - W[:, 1].max(),
                 "of the column of key 0": W[:, 0].sum() - W[:, 0].max(),
             },
             decimals=2,

@@ -103,7 +103,7 @@ def of_gradients_by_hand(numbers: GradientsByHand) -> dict[str, Asked]:
     W, V, dO = (array.astype(float) for array in numbers)
     grad_v, grad_w = W.T @ dO, dO @ V.T
     other_w = {
-        "dO V": dO @ V,
+        "dO V, without a transpose": dO @ V,
         "V dO": V @ dO,
         "V transposed times dO": V.T @ dO,
         "transposed": grad_w.T,
@@ -202,7 +202,7 @@ def of_suspects(numbers: Suspects) -> dict[str, Asked]:
             | {
                 "forward": (above - at) / COARSE_STEP,
                 "backward": (at - below) / COARSE_STEP,
-                "over one step": 2 * coarse,
+                "divided by one step, though the losses lie two apart": 2 * coarse,
                 "over four steps": coarse / 2,
                 "downhill": -coarse,
                 "second difference": (above - 2 * at + below) / COARSE_STEP**2,
@@ -226,7 +226,7 @@ def of_suspects(numbers: Suspects) -> dict[str, Asked]:
             exact,
             {name: (gradient * moved).sum() for name, moved in other_entries.items()}
             | {
-                "over one step": 2 * exact,
+                "divided by one step, though the losses lie two apart": 2 * exact,
                 "over four steps": exact / 2,
                 "downhill": -exact,
                 "not divided": 2 * FINE_STEP * exact,

@@ -352,7 +352,7 @@ def of_causal_scores(numbers: CausalScores) -> dict[str, Asked]:
             leak,
             {
                 "not masked": open_row[i + 1 :].sum(),
-                "what stays": 1 - leak,
+                "the weight of the past in place of the future": 1 - leak,
                 "of one future position": leaking[i, i + 1],
                 "own position counted": leaking[i, i:].sum(),
                 "row counted from 1": leaking[i - 1, i:].sum(),
@@ -376,10 +376,10 @@ def of_causal_scores(numbers: CausalScores) -> dict[str, Asked]:
         "zeros": Asked(
             n * (n - 1) // 2,
             {
-                "what is seen": n * (n + 1) // 2,
+                "the pairs that are seen": n * (n + 1) // 2,
                 "half of the table": n * n / 2,
                 "without the diagonal": n * (n - 1),
-                "all": n * n,
+                "all pairs": n * n,
                 "one diagonal less": (n - 1) * (n - 2) // 2,
                 "linear": n - 1,
                 "of the five": 10,
@@ -390,13 +390,13 @@ def of_causal_scores(numbers: CausalScores) -> dict[str, Asked]:
         "moved": Asked(
             n - changed,
             {
-                "the past": changed,
-                "the past and itself": changed + 1,
-                "without itself": n - changed - 1,
+                "the positions before it": changed,
+                "the positions up to it": changed + 1,
+                "its own output left out": n - changed - 1,
                 "one too many": n - changed + 1,
-                "all": n,
-                "all but itself": n - 1,
-                "itself only": 1,
+                "all outputs": n,
+                "all outputs but its own": n - 1,
+                "its own output only": 1,
                 "counted from the end": n - 1 - changed,
                 "row of the scores": i,
                 "pairs": (n - changed) * (n - changed + 1) // 2,

@@ -107,7 +107,7 @@ def of_weights_and_jacobians(numbers: WeightsAndJacobians) -> dict[str, Asked]:
         "row_of_picture": Asked(
             order,
             {
-                "picture of each row": np.argsort(order),
+                "the picture of each row, not the row of each picture": np.argsort(order),
                 "counted from 1": order + 1,
                 "in reverse": order[::-1],
                 "rows in reverse": 3 - order,
@@ -119,7 +119,7 @@ def of_weights_and_jacobians(numbers: WeightsAndJacobians) -> dict[str, Asked]:
         "responses": Asked(
             J[row, :, key],
             {
-                "diagonal": np.diag(J[row]),
+                "the response of each weight to its own score": np.diag(J[row]),
                 "sign turned": -J[row, :, key],
                 "without the diagonal": -w * w[key],
                 "without the factor": of_key - w[key],
@@ -133,7 +133,7 @@ def of_weights_and_jacobians(numbers: WeightsAndJacobians) -> dict[str, Asked]:
                 "of the picture with the row's number": pictures[row][:, key],
                 "key and row exchanged": J[min(key, 3), :, row],
                 "the weights": w,
-                "sizes only": np.abs(J[row, :, key]),
+                "sizes without their signs": np.abs(J[row, :, key]),
             },
             decimals=3,
         ),
@@ -197,7 +197,7 @@ def of_random_scores(numbers: RandomScores) -> dict[str, Asked]:
         "one_hot_rows": Asked(
             sharp,
             {
-                "the other rows": 50 - sharp,
+                "the rows that are not above 0.99": 50 - sharp,
                 "above 0.9": (largest > 0.9).sum(),
                 "above 0.95": (largest > 0.95).sum(),
                 "above 0.999": (largest > 0.999).sum(),

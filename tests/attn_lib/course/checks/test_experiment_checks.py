@@ -204,10 +204,19 @@ class TestDrawing:
             (lambda ax: ax.set_visible(False), "both axes are turned off"),
             (lambda ax: ax.yaxis.set_visible(False), "its y axis is turned off"),
             (lambda ax: ax.plot(XS, XS, label="raw"), "expected one line labelled 'raw', found 2"),
-            (lambda ax: ax.lines[0].set_visible(False), "expected a line labelled 'raw', found"),
-            (lambda ax: ax.lines[0].set_alpha(0), "expected a line labelled 'raw', found"),
-            (lambda ax: ax.lines[0].set_linewidth(0), "expected a line labelled 'raw', found"),
-            (lambda ax: ax.lines[0].set_linestyle(""), "expected a line labelled 'raw', found"),
+            (lambda ax: ax.lines[0].set_visible(False), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.lines[0].set_alpha(0), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.lines[0].set_linewidth(0), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.lines[0].set_linestyle(""), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.lines[0].set_color("w"), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.lines[0].set_color("none"), "labelled 'raw' cannot be seen"),
+            (lambda ax: ax.set_xticklabels([]), "its x axis shows no numbers"),
+            (lambda ax: ax.tick_params(labelleft=False), "its y axis shows no numbers"),
+            (
+                lambda ax: ax.tick_params(labelleft=False, labelbottom=False),
+                "its axes show no numbers",
+            ),
+            (lambda ax: ax.yaxis.label.set_visible(False), "its y axis has no label"),
         ],
     )
     def test_what_cannot_be_seen_is_reported(self, change, told):
@@ -217,6 +226,36 @@ class TestDrawing:
             return ax
 
         assert told in drawn(changed)
+
+    def test_numbers_on_the_other_side_and_white_lines_on_black_can_be_seen(self):
+        def other():
+            ax = draw()
+            ax.tick_params(labelbottom=False, labeltop=True, labelleft=False, labelright=True)
+            ax.set_facecolor("k")
+            for line in ax.lines:
+                line.set_color("w")
+            return ax
+
+        assert drawn(other) == "ok"
+
+    @pytest.mark.parametrize(
+        "hide", [lambda image: image.set_clim(2, 3), lambda image: image.set_alpha(0)]
+    )
+    def test_an_image_that_shows_nothing_is_reported(self, hide):
+        weights = np.array([[0.25, 0.75], [0.5, 0.5]])
+        image = Image(target="softmax", args=(np.log(weights),))
+
+        def hidden():
+            ax = draw(log="", image=weights)
+            hide(ax.images[0])
+            return ax
+
+        assert "its image cannot be seen" in drawn(hidden, image=image)
+
+    def test_an_image_of_equal_numbers_may_have_one_colour(self):
+        weights = np.full((2, 2), 0.5)
+        image = Image(target="softmax", args=(np.log(weights),))
+        assert drawn(lambda: draw(log="", image=weights), image=image) == "ok"
 
     def test_points_without_a_line_can_be_seen(self):
         def points():

@@ -159,7 +159,7 @@ class TestCall:
                 lambda q, k: "5, 2, -1",
                 "expected an array of shape (1, 3), got the text '5, 2, -1'.",
             ),
-            (lambda q, k: {5: 2}, "expected an array of shape (1, 3), got dict."),
+            (lambda q, k: {5: 2}, "expected an array of shape (1, 3), got a dict."),
             (
                 lambda q, k: [[1, 2], [3]],
                 "expected an array of shape (1, 3), got a list whose entries have different",

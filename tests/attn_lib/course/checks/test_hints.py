@@ -158,8 +158,6 @@ class TestResults:
     @pytest.mark.parametrize(
         ("given", "right", "told"),
         [
-            (8.0, 64.0, "This is the square root of the right number. The root of a variance is"),
-            (64.0, 8.0, "This is the square of the right number. The square of a standard"),
             (0.3, 0.27, "This is the right number, rounded to 1 decimal."),
             (26, 26.0768, "This is the right number, rounded to whole numbers."),
             (7.0, 64.0, "expected 64, got 7."),
@@ -171,6 +169,19 @@ class TestResults:
     )
     def test_numbers(self, given, right, told):
         assert told in verdict("value", given, name="x", expected=right)
+
+    def test_the_root_of_a_variance(self):
+        told = verdict("value", 8.0, name="variance", expected=64.0)
+        assert "This is the square root of the right number. The root of a variance is" in told
+        told = verdict("value", 64.0, name="sd", expected=8.0)
+        assert "This is the square of the right number. The square of a standard" in told
+
+    def test_the_root_of_another_number(self):
+        assert (
+            verdict("value", 7.0, name="x", expected=49.0) == "it: not yet - x: expected 49, got 7."
+        )
+        told = verdict("call", lambda: np.array([1.5, 7.0]), expected=[2.25, 49.0])
+        assert told.endswith("This is the square root of the right result.")
 
     @pytest.mark.parametrize(
         ("given", "right", "told"),
@@ -220,7 +231,10 @@ class TestTyped:
             ([0.2, None], (2,), "entry [1] is None."),
             ([[1, 2], [3, len]], (2, 2), "entry [1, 1] is a function. To call it, write its"),
             ([0.2, ...], (2,), "entry [1] is the placeholder `...`. Fill it in."),
-            ([0.2, {}], (2,), "entry [1] is dict."),
+            ([0.2, {}], (2,), "entry [1] is a dict. Put the numbers into square brackets"),
+            ([[0.2], [0.8]], (2,), "Each number stands in brackets of its own"),
+            ("(2, 3)", (2,), "got the text '(2, 3)'. Write it without quotes."),
+            ("1,234.5", (), "Write it without quotes and separators: 1234.5."),
             ([np.ma.masked, 0.2], (2,), "entry [0] is a masked array. Fill the masked entries:"),
             (np.array(["a", "b"]), (2,), "entry [0] is the text 'a'."),
             ("±5.66", (), "got the text '±5.66'. Write the number alone."),

@@ -143,14 +143,17 @@ def test_a_numpy_scalar_stays_one(scalar):
 def test_drawings_and_observations_survive_a_round_trip():
     curve = Curve("a", np.arange(3.0), np.ones(3))
     limits, extent = (0.5, 9.0, -1.0, 2.0), (1.0, 8.0, 0.0, float("inf"))
-    drawing = Drawing("x", "y", "log", "linear", (curve,), (np.eye(2),), limits, extent, "x")
+    seen = ("x", "y", "log", "linear", (curve,), (np.eye(2),), limits, extent)
+    drawing = Drawing(*seen, "x", "y", ("raw",), ("b",), hidden_images=True)
     back = round_trip(Observation(drawing, arose="line 2: x / 0"))
     assert back.returned.curves[0].label == "a"
     np.testing.assert_array_equal(back.returned.curves[0].x, curve.x)
     np.testing.assert_array_equal(back.returned.images[0], np.eye(2))
     assert (back.returned.x_scale, back.problem) == ("log", "")
     assert (back.returned.limits, back.returned.extent) == (limits, extent)
-    assert back.returned.hidden == "x"
+    assert (back.returned.hidden, back.returned.bare) == ("x", "y")
+    assert (back.returned.unseen, back.returned.others) == (("raw",), ("b",))
+    assert back.returned.hidden_images
     assert back.arose == "line 2: x / 0"
 
 
