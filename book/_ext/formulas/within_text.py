@@ -91,7 +91,11 @@ def set_symbols(element: nodes.Element) -> None:
             tex = _tex(**symbol.groupdict())
             made += [nodes.Text(written[end : symbol.start()]), nodes.math(tex, tex)]
             end = symbol.end()
-        if made and not _is_as_written(text):
+        if made and not _is_as_written(text) and not _is_whole_head(text):
+            link = _around(text, nodes.reference)
+            # A link that shows nothing but a formula would have no name.
+            if link is not None and SYMBOL.fullmatch(link.astext()):
+                link["reftitle"] = link.astext()
             text.parent.replace(text, [*made, nodes.Text(written[end:])])
 
 
@@ -100,6 +104,21 @@ def _tex(number: str | None, root: str | None, name: str | None) -> str:
         return rf"\sqrt{{{number}}}"
     tex = name.replace("model", r"{\mathrm{model}}")
     return rf"\sqrt{{{tex}}}" if root else tex
+
+
+def _around(text: nodes.Text, kind: type[nodes.Element]) -> nodes.Element | None:
+    parent = text.parent
+    while parent is not None and not isinstance(parent, kind):
+        parent = parent.parent
+    return parent
+
+
+def _is_whole_head(text: nodes.Text) -> bool:
+    """Return whether a table's column would have a formula, and no text, as its head."""
+    entry = _around(text, nodes.entry)
+    if entry is None or _around(text, nodes.thead) is None:
+        return False
+    return SYMBOL.fullmatch(entry.astext().strip()) is not None
 
 
 def _is_as_written(text: nodes.Text) -> bool:
