@@ -14,17 +14,15 @@ from xml.etree import ElementTree
 
 import pytest
 from PIL import Image
-from pypdf import PdfReader, PdfWriter
+from pypdf import PdfReader
 from pypdf.generic import (
-    DecodedStreamObject,
     DictionaryObject,
     IndirectObject,
-    NameObject,
     StreamObject,
 )
 
 from tools.editions import __main__ as command
-from tools.editions import epub, packing, pdf
+from tools.editions import epub, pdf
 from tools.editions.pages import ANSWERS, Course, EditionError, Page, links, read_course
 from tools.editions.texts import read_texts
 
@@ -127,7 +125,7 @@ class TestPages:
             make(course, *rest)
 
 
-@pytest.mark.parametrize("module", ["formulas", "packing"])
+@pytest.mark.parametrize("module", ["formulas"])
 def test_examples(module):
     results = doctest.testmod(importlib.import_module(f"tools.editions.{module}"))
     assert results.attempted
@@ -355,52 +353,6 @@ class TestPdf:
             for number in range(first, end):
                 margins = text[number].split("\n")[:2]
                 assert sorted(margins) == sorted([page.title, str(number + 1)])
-
-
-def small_pdf() -> bytes:
-    """Return a PDF with a table of objects, two pages, an outline and a stream."""
-    writer = PdfWriter()
-    for number, title in enumerate(("One", "Two")):
-        page = writer.add_blank_page(width=100, height=200)
-        stream = DecodedStreamObject()
-        stream.set_data(f"% endobj {title}".encode())
-        page[NameObject("/Contents")] = writer._add_object(stream)
-        writer.add_outline_item(title=title, page_number=number)
-    writer.add_metadata({"/Title": "Sums (and more)"})
-    file = io.BytesIO()
-    writer.write(file)
-    return file.getvalue()
-
-
-class TestPacking:
-    def test_a_packed_file_has_the_same_objects(self):
-        pdf = small_pdf()
-        before, after = (
-            PdfReader(io.BytesIO(file), strict=True) for file in (pdf, packing.packed(pdf))
-        )
-        assert before.pdf_header != after.pdf_header == "%PDF-1.5"
-        assert after.metadata == before.metadata
-        assert [entry.title for entry in after.outline] == ["One", "Two"]
-        for number in before.xref[0]:
-            one, other = io.BytesIO(), io.BytesIO()
-            IndirectObject(number, 0, before).get_object().write_to_stream(one)
-            IndirectObject(number, 0, after).get_object().write_to_stream(other)
-            assert one.getvalue() == other.getvalue(), number
-        contents = [page["/Contents"].get_data() for page in after.pages]
-        assert contents == [b"% endobj One", b"% endobj Two"]
-
-    def test_many_objects_take_less_room(self):
-        pdf = small_pdf()
-        end = pdf.index(b"xref\n")
-        assert len(packing.packed(pdf)) < len(pdf) + 500
-        assert b"/Type /Catalog" in pdf[:end]
-        assert b"/Type /Catalog" not in packing.packed(pdf)
-
-    @pytest.mark.parametrize("pdf", [b"", b"%PDF-1.7\nstartxref\n9\n%%EOF\n"])
-    def test_a_file_of_another_form_stays_as_it_is(self, pdf):
-        assert packing.packed(pdf) == pdf
-        again = packing.packed(small_pdf())
-        assert packing.packed(again) == again
 
 
 class TestCommand:

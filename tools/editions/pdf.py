@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+import pikepdf
 from playwright.sync_api import sync_playwright
 from pypdf import PdfReader
 
 from tools.chromium import FLAGS
-from tools.editions.packing import packed
 from tools.editions.pages import PAGES, Course, EditionError, Page, links, text_of
 from tools.editions.texts import Texts
 
@@ -187,8 +187,14 @@ def print_course(course: Course, html: Path, texts: Texts, into: Path) -> str:
         )
         _print(tab, into, outline=True)
         browser.close()
-    into.write_bytes(packed(into.read_bytes()))
-    return f"{len(PdfReader(into).pages)} pages"
+    return f"{_pack(into)} pages"
+
+
+def _pack(pdf: Path) -> int:
+    """Compress what Chromium does not, the tags above all, and return the number of pages."""
+    with pikepdf.open(pdf, allow_overwriting_input=True) as whole:
+        whole.save(object_stream_mode=pikepdf.ObjectStreamMode.generate)
+        return len(whole.pages)
 
 
 def _print(tab: Tab, into: Path, *, outline: bool) -> None:

@@ -30,8 +30,8 @@ def scatter_problem(estimates: NDArray[np.floating], d_k: int, divisor: float, n
     Parameters
     ----------
     estimates : ndarray, shape (n_estimates,)
-        One for each of successive seeds. Their ranks must not hang together, as they do if the keys
-        of one seed are the queries of the next.
+        One for each of successive seeds. The ranks of neighbours must be uncorrelated; they are not
+        if the keys of one seed are the queries of the next.
     d_k : int
         Width of a query and a key.
     divisor : float
