@@ -185,20 +185,22 @@ def test_answers_are_remembered_in_the_browser(watch, quiz_address):
     watched = watch()
     watched.open(quiz_address)
     page = watched.page
-    status = page.locator(f"{QUIZ} [role=status]")
+    status, chosen = page.locator(f"{QUIZ} [role=status]"), page.locator(f"{QUIZ} input:checked")
     choose(page, "C")
-    watched.open(quiz_address)
+    watched.open_until(
+        quiz_address, lambda page: page.evaluate("memory.quiz('quiz-which-shape').wrong").count("C")
+    )
     assert status.inner_text() == ""
-    assert page.locator(f"{QUIZ} input:checked").count() == 0
+    assert chosen.count() == 0
     choose(page, "A")  # the second wrong option, since the first is remembered
     assert page.locator(f"{QUIZ} details").is_visible()
     choose(page, "B")
-    watched.open(quiz_address)
+    watched.open_until(quiz_address, lambda _: chosen.count() == 1)
     assert page.locator(f"{QUIZ} input[value=B]").is_checked()
     assert status.inner_text().startswith("Right.")
     page.evaluate("memory.forget()")
-    watched.open(quiz_address)
-    assert page.locator(f"{QUIZ} input:checked").count() == 0
+    watched.open_until(quiz_address, lambda _: chosen.count() == 0)
+    assert chosen.count() == 0
     assert watched.problems == []
 
 

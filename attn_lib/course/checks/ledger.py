@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,6 +45,8 @@ class About:
 
 
 NOTHING_MORE = About()
+#: Drawings that are kept for further checks; tests look at two of them in turn.
+MAX_DRAWN = 2
 
 
 class Ledger:
@@ -66,7 +69,8 @@ class Ledger:
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
         self._called: dict[str, str] = {}  # functions that were called, and what they use
-        self._drawn: list[tuple[str, Sequence[Any], Observation]] = []  # name, arguments, drawing
+        # Name, arguments and drawing.
+        self._drawn: deque[tuple[str, Sequence[Any], Observation]] = deque(maxlen=MAX_DRAWN)
 
     def find(self, name: str) -> tuple[Any, bool]:
         """Return the answer called `name` and True; if there is none, record that."""
@@ -142,9 +146,10 @@ class Ledger:
         return None
 
     def draw(self, name: str, args: Sequence[Any]) -> Observation | None:
-        """Call a function that draws, as `call` does, but only once for the same arguments.
+        """Call a function that draws, as `call` does, but not anew for arguments of just before.
 
-        Several checks look at one drawing, and drawing takes longer than all of them.
+        Several checks look at one drawing, and drawing takes longer than all of them. Earlier
+        drawings are forgotten, since what is drawn may be as large as a result may be.
         """
         for drawn, given, observation in self._drawn:
             if drawn == name and same_values(given, args) and _same_types(given, args):

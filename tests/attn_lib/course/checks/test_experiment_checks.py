@@ -331,6 +331,19 @@ class TestDrawing:
         assert len(widths) == 6
         assert all(part.passed for part in check.parts)
 
+    def test_two_drawings_are_kept_and_earlier_ones_forgotten(self):
+        numbers = []
+
+        def noted(n):
+            numbers.append(n)
+            return draw()
+
+        check = Checks({"f": noted})
+        check.part("lines", points=1)
+        for n in (1, 2, 1, 2, 3, 2, 1):
+            check.drawing("f", n, labelled=True)
+        assert numbers == [1, 2, 3, 1]
+
     def test_a_drawing_that_fails_is_asked_for_again(self):
         check = Checks({"f": lambda: 1 / 0})
         check.part("axes", points=1)
