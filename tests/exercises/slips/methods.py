@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from tests.exercises.proof.proof import Slip
 
+#: How streaming takes in the scores of a block and its values, and what it returns in the end.
+MERGING = """        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
+        e, shrink = np.exp(scores - new_max), np.exp(row_max - new_max)
+        row_sum = shrink * row_sum + e.sum(axis=1, keepdims=True)
+        output = shrink * output + e @ values
+        row_max = new_max
+    return output / row_sum
+"""
+
 
 def streaming(body: str, told: str = "bytes_of_streaming:") -> Slip:
     """Return a slip of `streaming_attention` with this body."""
@@ -19,13 +28,7 @@ def in_blocks(of: str, told: str = "bytes_of_streaming:", before: str = "", scor
     for start in {of}:
         keys, values = k[start : start + block], v[start : start + block]
         scores = {scores} / np.sqrt(q.shape[1])
-        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
-        e, shrink = np.exp(scores - new_max), np.exp(row_max - new_max)
-        row_sum = shrink * row_sum + e.sum(axis=1, keepdims=True)
-        output = shrink * output + e @ values
-        row_max = new_max
-    return output / row_sum
-""",
+{MERGING}""",
         told,
     )
 
@@ -53,19 +56,13 @@ STREAMING = {
     ),
     "blocks of nearly equal size": Slip(
         "streaming",
-        """
+        f"""
 def streaming_attention(q, k, v, block):
     row_max, row_sum, output = -np.inf, 0.0, 0.0
     n_blocks = max(len(k) // block, 1)
     for keys, values in zip(np.array_split(k, n_blocks), np.array_split(v, n_blocks)):
         scores = q @ keys.T / np.sqrt(q.shape[1])
-        new_max = np.maximum(row_max, scores.max(axis=1, keepdims=True))
-        e, shrink = np.exp(scores - new_max), np.exp(row_max - new_max)
-        row_sum = shrink * row_sum + e.sum(axis=1, keepdims=True)
-        output = shrink * output + e @ values
-        row_max = new_max
-    return output / row_sum
-""",
+{MERGING}""",
         adds=True,
         cost={"streaming-tests": 1},
         told="with blocks of 2000,",
