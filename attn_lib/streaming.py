@@ -57,7 +57,11 @@ class BlockSizes(NamedTuple):
 
 
 # 512 KB of float32, which a core's cache holds; as fast as any in benchmarks/attention.py.
-BLOCKS = BlockSizes(queries=256, keys=512)
+BLOCKS = BlockSizes(queries=512, keys=256)
+# With fewer tasks than this, blocks take half as many queries, so that all cores have some.
+MIN_TASKS = 16
+# Keys in a block on the diagonal of a causal mask: fewer scores are computed in vain.
+DIAGONAL_KEYS = 128
 
 
 def stream(
@@ -108,7 +112,7 @@ def stream(
     # Each task has some overhead. So with few queries a block takes more keys, and with short
     # sequences a task takes several heads, about equally many in each task.
     room = blocks.queries * blocks.keys
-    rows = max(1, min(blocks.queries, n_q))
+    rows = queries_in_a_block(math.prod(batch), n_q, blocks)
     keys = max(1, min(room // rows, n_k))
     groups = math.ceil(n_heads / max(1, room // (rows * max(keys, q.shape[-1], d_v))))
     heads = math.ceil(n_heads / groups) if groups else 1
@@ -136,6 +140,68 @@ def stream(
     return output
 
 
+def queries_in_a_block(n_heads: int, n_q: int, blocks: BlockSizes = BLOCKS) -> int:
+    """Return how many queries of each head a task takes; n_heads counts those of all batches.
+
+    Examples
+    --------
+    >>> queries_in_a_block(8, 1024), queries_in_a_block(1, 1024), queries_in_a_block(8, 100)
+    (512, 256, 100)
+    """
+    rows = max(1, min(blocks.queries, n_q))
+    if n_heads * math.ceil(n_q / rows) < MIN_TASKS:
+        rows = min(rows, math.ceil(blocks.queries / 2))
+    return rows
+
+
+def key_blocks(
+    queries: slice, n_k: int, key_block: int, causal_offset: int | None
+) -> Iterator[tuple[slice, slice]]:
+    """Yield the blocks of keys that meet a block of queries, and which of the queries meet each.
+
+    Under a causal mask, keys after all queries are left out, and blocks on the diagonal are
+    narrower: of a square of 512 queries and keys, 5/8 is computed, not all of it.
+
+    Parameters
+    ----------
+    queries : slice
+    n_k : int
+        The number of keys.
+    key_block : int
+        The largest number of keys in a block.
+    causal_offset : int or None
+        See `stream`.
+
+    Yields
+    ------
+    seeing : slice
+        The queries that may see any of the keys, counted from the first query of the block.
+    keys : slice
+
+    Examples
+    --------
+    >>> [keys for _, keys in key_blocks(slice(512, 768), 1024, 256, None)]
+    [slice(0, 256, None), slice(256, 512, None), slice(512, 768, None), slice(768, 1024, None)]
+    >>> for seeing, keys in key_blocks(slice(512, 768), 1024, 256, 0):
+    ...     print(seeing.start, keys.start, keys.stop)
+    0 0 256
+    0 256 512
+    0 512 640
+    128 640 768
+    """
+    diagonal, first = n_k, 0
+    if causal_offset is not None:
+        n_k = min(n_k, max(0, queries.stop + causal_offset))
+        diagonal = queries.start + causal_offset
+    while first < n_k:
+        if first < diagonal:
+            stop = min(first + key_block, diagonal, n_k)
+        else:
+            stop = min(first + min(key_block, DIAGONAL_KEYS), n_k)
+        yield slice(max(0, first - diagonal), queries.stop - queries.start), slice(first, stop)
+        first = stop
+
+
 @dataclass(frozen=True)
 class _Call:
     """The inputs of one call, broadcast to the same batch axes, and the output to fill in."""
@@ -161,46 +227,49 @@ class _Call:
     def attend_in_blocks(self, heads: Heads, queries: slice) -> None:
         q = self.q[*heads, queries]  # (H, n, d_k)
         q = np.multiply(q, self.scale, out=_memory("q", q.shape, q.dtype))
-        output = self.output[*heads, queries]  # (H, n, d_v)
+        all_output = self.output[*heads, queries]  # (H, n, d_v)
         bare = self.exponentials_are_safe(q, heads)
-        row_sum = np.zeros((*q.shape[:2], 1), q.dtype)
-        row_max = np.full_like(row_sum, -np.inf)
+        all_sums = np.zeros((*q.shape[:2], 1), q.dtype)
+        all_maxima = None if bare else np.full_like(all_sums, -np.inf)
+        ones = np.ones((self.key_block, 1), q.dtype)
         n_k = self.k.shape[-2]
-        if self.causal_offset is not None:
-            n_k = min(n_k, max(0, queries.stop + self.causal_offset))
-        for first in range(0, n_k, self.key_block):
-            keys = slice(first, min(first + self.key_block, n_k))
-            scores = self.compare(q, heads, keys)  # (H, n, key_block)
-            if bare:
+        for seeing, keys in key_blocks(queries, n_k, self.key_block, self.causal_offset):
+            is_first = keys.start == 0
+            output, row_sum = all_output[:, seeing], all_sums[:, seeing]
+            scores = self.compare(q[:, seeing], heads, keys)  # (H, n, key_block)
+            if all_maxima is None:
                 exponentials = np.exp(scores, out=scores)
-                for part, allowed in self.masks(heads, queries, keys):
-                    exponentials[..., part] *= allowed
+                for part, allowed in self.masks(heads, queries, seeing, keys):
+                    # `exponentials[part] *= allowed` would copy the result to where it is already.
+                    masked = exponentials[part]
+                    masked *= allowed
             else:
                 if self.softcap is not None:
                     cap_scores(scores, self.softcap)
-                for part, allowed in self.masks(heads, queries, keys):
-                    mask_scores(scores[..., part], allowed)
+                for part, allowed in self.masks(heads, queries, seeing, keys):
+                    mask_scores(scores[part], allowed)
+                row_max = all_maxima[:, seeing]
                 new_max = np.maximum(row_max, scores.max(axis=-1, keepdims=True))
                 shift = np.where(np.isneginf(new_max), 0, new_max)
                 scores -= shift
                 exponentials = np.exp(scores, out=scores)
                 rescale = np.exp(row_max - shift)
-                row_max = new_max
+                row_max[...] = new_max
                 row_sum *= rescale
-                if first > 0:
+                if not is_first:
                     output *= rescale
             # Faster than `sum`.
-            row_sum += exponentials @ np.ones((keys.stop - first, 1), q.dtype)
+            row_sum += exponentials @ ones[: keys.stop - keys.start]
             v = self.v[*heads, keys]  # (H, key_block, d_v)
-            if first == 0:
+            if is_first:
                 np.matmul(exponentials, v, out=output)
             else:
                 output += np.matmul(exponentials, v, out=_memory("mixed", output.shape, q.dtype))
-        nothing_allowed = row_sum == 0
-        if nothing_allowed.any():
-            row_sum[nothing_allowed] = 1
-            output[nothing_allowed[..., 0]] = 0
-        output /= row_sum
+        if not all_sums.all():
+            nothing_allowed = all_sums == 0
+            all_sums[nothing_allowed] = 1
+            all_output[nothing_allowed[..., 0]] = 0
+        all_output /= all_sums
 
     def compare(self, q: Array, heads: Heads, keys: slice) -> Array:
         """Return the scores of a block, in memory that this thread reuses for the next block."""
@@ -237,22 +306,24 @@ class _Call:
         return MAX_BARE_SCORE / longest_key if longest_key else math.inf
 
     def masks(
-        self, heads: Heads, queries: slice, keys: slice
-    ) -> Iterator[tuple[slice, NDArray[Any]]]:
-        """Yield each mask of a block of scores, with the keys of the block that it applies to."""
+        self, heads: Heads, queries: slice, seeing: slice, keys: slice
+    ) -> Iterator[tuple[tuple[Any, ...], NDArray[Any]]]:
+        """Yield each mask of a block of scores, with the part of the block that it applies to."""
+        start = queries.start + seeing.start
         if self.mask is not None:
-            yield slice(None), self.mask[*heads, queries, keys]
+            yield (...,), self.mask[*heads, start : queries.stop, keys]
         if self.causal_offset is not None:
-            offset = queries.start + self.causal_offset - keys.start
-            mixed = max(0, offset)  # every query of the block may see the keys before this one
-            n_q, n_k = queries.stop - queries.start, keys.stop - keys.start - mixed
-            if n_k > 1 or offset < 0:
-                window = (n_q, n_k, offset - mixed)
+            last = start + self.causal_offset  # the last key that the first of the queries may see
+            right = max(keys.start, last + 1)  # only keys from here on are hidden from any of them
+            n_q = min(queries.stop - start, keys.stop - 1 - last)  # later queries see all keys
+            n_k = keys.stop - right
+            if n_q > 0 and n_k > 0:
+                window = n_q, n_k, last - right
                 if window not in self.causal_masks:
                     self.causal_masks[window] = sliding_window_mask(
-                        n_q, n_k, left=None, right=0, offset=offset - mixed
+                        n_q, n_k, left=None, right=0, offset=last - right
                     )
-                yield slice(mixed, None), self.causal_masks[window]
+                yield (..., slice(n_q), slice(right - keys.start, None)), self.causal_masks[window]
 
 
 #: Memory of each thread, reused for every block and every call.

@@ -30,7 +30,7 @@ import attn_lib  # noqa: E402
 from attn_lib._parallel import run_on_all_cores  # noqa: E402
 from attn_lib.complexity import peak_extra_bytes, seconds_in_turns, weights_bytes  # noqa: E402
 from attn_lib.figures.tables import table  # noqa: E402
-from attn_lib.streaming import BLOCKS  # noqa: E402
+from attn_lib.streaming import BLOCKS, key_blocks, queries_in_a_block  # noqa: E402
 
 try:
     import torch
@@ -70,7 +70,7 @@ def limit(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> Callable
     n_heads = math.prod(batch)
     q, k, v = (array.reshape(n_heads, n, d) for array in (q / np.float32(math.sqrt(d)), k, v))
     room = BLOCKS.queries * BLOCKS.keys
-    rows = min(BLOCKS.queries, n)
+    rows = queries_in_a_block(n_heads, n)
     keys = min(room // rows, n)
     heads = min(batch[-1], max(1, room // (rows * keys)))
     memory = threading.local()
@@ -80,13 +80,13 @@ def limit(q: np.ndarray, k: np.ndarray, v: np.ndarray, causal: bool) -> Callable
         if not hasattr(memory, "scores"):
             memory.scores = np.empty(heads * rows * keys, q.dtype)
             memory.output = np.empty((heads, rows, d), q.dtype)
-        block = q[head : head + heads, first : first + rows]
-        end = min(first + rows, n) if causal else n
-        for start in range(0, end, keys):
-            part = slice(start, min(start + keys, end))
-            shape = (*block.shape[:2], part.stop - start)
+        queries = slice(first, min(first + rows, n))
+        block = q[head : head + heads, queries]
+        for seeing, part in key_blocks(queries, n, keys, 0 if causal else None):
+            seen_from = block[:, seeing]
+            shape = (*seen_from.shape[:2], part.stop - part.start)
             scores = memory.scores[: math.prod(shape)].reshape(shape)
-            np.matmul(block, k[head : head + heads, part].swapaxes(-1, -2), out=scores)
+            np.matmul(seen_from, k[head : head + heads, part].swapaxes(-1, -2), out=scores)
             np.exp(scores, out=scores)
             output = memory.output[: shape[0], : shape[1]]
             np.matmul(scores, v[head : head + heads, part], out=output)

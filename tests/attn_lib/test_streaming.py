@@ -3,7 +3,7 @@ import pytest
 
 from attn_lib import causal_mask, scaled_dot_product_attention
 from attn_lib.complexity import peak_extra_bytes
-from attn_lib.streaming import BLOCKS, BlockSizes, stream
+from attn_lib.streaming import BLOCKS, BlockSizes, key_blocks, queries_in_a_block, stream
 
 N_Q, N_K, D_K, D_V = 23, 31, 7, 2
 BLOCK_SIZES = [BlockSizes(4, 3), BlockSizes(23, 5), BlockSizes(5, 31), BlockSizes(1, 1), BLOCKS]
@@ -55,6 +55,46 @@ def a_mask(*batch, allowed_share=0.6, n_q=N_Q, n_k=N_K):
 def test_gives_the_dense_numbers_for_any_block_sizes(blocks, options):
     dense, streamed = both_forms(*inputs(3, 2), blocks, **options)
     np.testing.assert_allclose(streamed, dense, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("offset", [None, 0, 8, -9, 40, -40])
+@pytest.mark.parametrize("rows", [4, 11, 23])
+def test_blocks_hold_each_allowed_pair_once_and_few_others(monkeypatch, rows, offset):
+    monkeypatch.setattr("attn_lib.streaming.DIAGONAL_KEYS", 2)
+    allowed = np.ones((N_Q, N_K), bool)
+    if offset is not None:
+        allowed = np.arange(N_K) <= np.arange(N_Q)[:, None] + offset
+    times = np.zeros((N_Q, N_K), int)
+    for first in range(0, N_Q, rows):
+        queries = slice(first, min(first + rows, N_Q))
+        for seeing, keys in key_blocks(queries, N_K, 5, offset):
+            times[queries][seeing, keys] += 1
+    assert (times[allowed] == 1).all()
+    # In a block of two keys on the diagonal, one query sees the first of them only.
+    assert times[~allowed].sum() <= N_Q
+    assert times.max(initial=0) <= 1
+
+
+def test_narrow_blocks_on_the_diagonal_give_the_dense_numbers(monkeypatch):
+    monkeypatch.setattr("attn_lib.streaming.DIAGONAL_KEYS", 2)
+    for alignment in ("top-left", "bottom-right"):
+        for mask in (None, a_mask(3, 1)):
+            dense, streamed = both_forms(
+                *inputs(3, 2),
+                BlockSizes(7, 5),
+                is_causal=True,
+                causal_alignment=alignment,
+                mask=mask,
+            )
+            np.testing.assert_allclose(streamed, dense, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("n_heads", "n_q", "expected"),
+    [(16, 512, 512), (15, 512, 256), (2, 4096, 512), (1, 4096, 256), (1, 100, 100), (3, 0, 1)],
+)
+def test_with_few_tasks_each_takes_fewer_queries(n_heads, n_q, expected):
+    assert queries_in_a_block(n_heads, n_q, BlockSizes(512, 256)) == expected
 
 
 @pytest.mark.parametrize(("n_q", "n_k"), [(31, 23), (1, 31), (40, 3)])
