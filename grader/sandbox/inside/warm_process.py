@@ -22,7 +22,6 @@ import socket
 import tempfile
 from typing import Any, NoReturn
 
-import matplotlib.pyplot
 import numpy as np
 
 import attn_lib.figures  # noqa: F401
@@ -113,12 +112,8 @@ def _warm_shell() -> Shell:
         importlib.import_module(module.name)  # notebooks import that of their assignment
     shell = Shell.warm()
     shell.begin()
-    figure, axes = matplotlib.pyplot.subplots()
-    axes.plot([0, 1], label="a line")
-    axes.legend()
-    figure.canvas.draw()
-    matplotlib.pyplot.close(figure)
     for source in (
+        "import matplotlib.pyplot as plt\nplt.plot([0, 1], label='a')\nplt.legend()\nplt.show()",
         "import numpy as np\n1 + 1",
         "1 / 0",
         "def (",

@@ -185,7 +185,8 @@ class _Writer:
     def __init__(self, max_bytes: int, strict: bool, exact: bool) -> None:
         self.blobs: list[memoryview] = []
         self.size = 0
-        self._max_bytes = self._left = max_bytes
+        self._left = max_bytes
+        self._too_large = f"more than {max_bytes / 2**20:g} MiB"
         self._strict = strict
         self._exact = exact
         self._parts = 0
@@ -255,15 +256,22 @@ class _Writer:
 
     def _sequence(self, tag: str, value: Any, depth: int) -> Any:
         if len(value) > MAX_PARTS - self._parts:  # a list of numbers still fits as one array
+            # Of integers or floats NumPy makes 8 bytes each, or no numbers at all.
+            if type(value[0]) in (int, float) and 8 * len(value) > self._left:
+                raise TooLarge(self._too_large)
             return self._numbers("array", as_numbers(value), value)
-        return [tag, *(self.tree(part, depth + 1) for part in value)]
+        parts = list(value)
+        if depth < MAX_DEPTH and _are_plain(parts):  # what `tree` does for each, at once
+            self._parts += len(parts)
+            return [tag, *parts]
+        return [tag, *(self.tree(part, depth + 1) for part in parts)]
 
     def _numbers(self, tag: str, array: NDArray[Any] | None, value: Any) -> Any:
         if array is None or array.dtype.kind not in NUMBER_KINDS:
             return self._opaque(value, kind_of(value))
         extent = _extent(array.shape, array.itemsize)
         if extent > self._left:
-            raise TooLarge(f"more than {self._max_bytes / 2**20:g} MiB")
+            raise TooLarge(self._too_large)
         # In the order that it has in memory, on which rounding errors may depend.
         order: Literal["C", "F"] = "F" if array.flags.fnc else "C"
         # A view of the memory where it is in one piece, because large arrays take long to copy.
@@ -349,11 +357,13 @@ class _Reader:
             raise WireError("the frame is too deep or has too many parts")
 
     def _values(self, parts: list[Any], depth: int) -> list[Any]:
-        if {*map(type, parts)} != {int}:
+        kinds = {*map(type, parts)}
+        if kinds not in ({int}, {float}):
             return [self.value(part, depth) for part in parts]
-        # What `value` does for each, at once: lists of integers are long.
+        # What `value` does for each, at once: lists of numbers are long.
         self._count(len(parts), depth)
-        _check_integers(parts)
+        if int in kinds:
+            _check_integers(parts)
         return parts
 
     def _dict(self, pairs: Any, depth: int) -> dict[str, Any]:
@@ -463,6 +473,14 @@ def _plain(value: Any) -> tuple[Any] | None:
         number = float(value)
         return (number,) if math.isfinite(number) else (["float", repr(number)],)
     return None
+
+
+def _are_plain(parts: list[Any]) -> bool:
+    """Return whether these are all integers, or all floats, each of which is its own tree."""
+    kinds = {*map(type, parts)}
+    if kinds == {int}:
+        return max(map(int.bit_length, parts)) <= _INT_BITS
+    return kinds == {float} and all(map(math.isfinite, parts))
 
 
 def _typed(value: Any, kind: type) -> Any:

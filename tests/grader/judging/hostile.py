@@ -698,7 +698,7 @@ for _ in range(20):
             try: leave()
             except OSError: pass
         while True: pass
-time.sleep(3)
+time.sleep(1.5)
 print("went on")
 """,
         says="went on",
@@ -766,7 +766,7 @@ score_matrix = softmax = attention = noisy
     "a result of gigabytes": Hostile(
         "import numpy as np\n" + FUNCTIONS.format("np.zeros((20000, 20000), dtype=np.int8)"),
     ),
-    "a list of millions": Hostile(FUNCTIONS.format("[0.0] * 5_000_000")),
+    "a list of millions": Hostile("millions = [0.0] * 5_000_000\n" + FUNCTIONS.format("millions")),
     "a list in a list in a list": Hostile(
         """
 nested = 1.0
@@ -777,11 +777,15 @@ for _ in range(100_000): nested = [nested]
     "a list that holds itself": Hostile(
         "circle = []\ncircle.append(circle)\n" + FUNCTIONS.format("circle")
     ),
-    "a number of a million digits": Hostile(FUNCTIONS.format("10 ** 1_000_000")),
+    "a number of a million digits": Hostile(
+        "number = 1 << 3_400_000\n" + FUNCTIONS.format("number")
+    ),
     "a generator without end": Hostile(
         "import itertools\n" + FUNCTIONS.format("itertools.count()"), says="got count"
     ),
-    "a text of a hundred million letters": Hostile(FUNCTIONS.format("'x' * 10**8")),
+    "a text of a hundred million letters": Hostile(
+        "text = 'x' * 10**8\n" + FUNCTIONS.format("text")
+    ),
     "recursion without end": Hostile(
         """
 def again(*args): return again(*args)

@@ -90,8 +90,8 @@ def submissions(assignment: str) -> list[dict[str, str]]:
         for turn in range(number):
             lines = ["import numpy as np, matplotlib.pyplot as plt"]
             lines += [f"odd_{at} = {value}" for at, value in enumerate(table)]
-            if turn:  # drawing the open figure takes a third of the time; once is enough
-                lines.append("plt.close()")
+            if turn:  # drawing all figures takes most of the time; once is enough
+                lines.append("plt.switch_backend('agg')")
             for at, (name, is_function) in enumerate(names.items(), start=turn):
                 odd = f"odd_{at % len(table)}"
                 made = f"def {name}(*args): return {odd}" if is_function else f"{name} = {odd}"

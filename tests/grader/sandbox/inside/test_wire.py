@@ -193,6 +193,17 @@ def test_a_long_list_of_numbers_becomes_an_array():
     assert back.shape == (MAX_PARTS + 1,)
 
 
+@pytest.mark.parametrize("number", [3, 0.5])
+def test_numbers_in_lists_count_as_parts_and_as_inside_others(number):
+    many = [number] * (MAX_PARTS // 2 - 10)
+    assert [type(part) for part in round_trip([many, many, many])] == [list, list, np.ndarray]
+    nested = [number, number]
+    for _ in range(32):
+        nested = [nested]
+    kind = type(number).__name__
+    assert f"[<{kind} inside 32 others>, <{kind} inside 32 others>]" in repr(round_trip(nested))
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
@@ -276,6 +287,8 @@ HOSTILE_FRAMES = {
     "NaN of JSON": frame_of(b"NaN"),
     "a number without end": frame_of(b"9" * 5000),
     "a long number": frame_of(b"9" * 4000),
+    "a long number in a list": frame_of(b'["list",1,' + b"9" * 4000 + b"]"),
+    "more numbers than may come": frame_of(["list", *[["list", *[0.5] * (MAX_PARTS // 2)]] * 2]),
     "brackets without end": frame_of(b"[" * 100_000),
     "brackets that nest": frame_of(b"[" * 50_000 + b"]" * 50_000),
     "lists in lists": frame_of(b'["list",' * 200 + b"1" + b"]" * 200),
