@@ -17,7 +17,9 @@ import pytest
 from filelock import FileLock
 
 from tests import side_by_side
+from tests.one_sandbox import OneSandbox
 from tests.warm_kernels import WarmKernels
+from tests.warm_nbgrader import WarmNbgrader
 from tools.chromium import FLAGS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -182,6 +184,29 @@ def warm_kernels() -> Iterator[WarmKernels]:
 def kernels_start_warm(warm_kernels) -> Iterator[None]:
     """Let all kernels that this process starts be forks of that process."""
     with warm_kernels.replace_others():
+        yield
+
+
+@pytest.fixture(scope="session")
+def warm_nbgrader() -> Iterator[WarmNbgrader]:
+    """A process that has nbgrader loaded, and forks for each command."""
+    commands = WarmNbgrader()
+    yield commands
+    commands.close()
+
+
+@pytest.fixture(scope="session")
+def one_sandbox() -> Iterator[OneSandbox]:
+    """The warm processes that runs may share."""
+    sandbox = OneSandbox()
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.fixture(scope="module")
+def runs_share_a_sandbox(one_sandbox) -> Iterator[None]:
+    """Let all runs that grade in this process use one warm process."""
+    with one_sandbox.replace_others():
         yield
 
 

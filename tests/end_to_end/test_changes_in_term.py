@@ -27,6 +27,8 @@ from grader.sandbox.warm_sandboxes import close_sandbox
 from tests.grader.gradebook.server import with_tables
 from tests.grader.running.classroom import ASSIGNMENT, NOTEBOOK, InThisProcess
 
+pytestmark = pytest.mark.usefixtures("runs_share_a_sandbox")
+
 #: The students' answers. Cleo hands in Bo's, with the id of a makeup.
 ANSWERS = {"ada": "half-done", "bo": "full-marks-loops", "cleo": "full-marks-loops"}
 MAKEUP = "full-marks-loops-makeup"

@@ -8,8 +8,6 @@ import json
 import re
 import shutil
 import sqlite3
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +31,8 @@ from grader.reporting.summary import table
 from grader.running.pipeline import Run
 from tests.exercises.proof.notebook import read, secret_lines
 from tests.grader.gradebook.rows import rows
+
+pytestmark = pytest.mark.usefixtures("runs_share_a_sandbox")
 
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
@@ -345,18 +345,7 @@ class TestStockNbgrader:
         assert ours == rows(url)
         assert len(ours["grade"]) == len(roster) * 7
 
-    @staticmethod
-    def nbgrader(folder: Path, *arguments: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            [Path(sys.executable).with_name("nbgrader"), *arguments],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-
-    def test_from_release_to_feedback(self, graded_class, root, tmp_path):
+    def test_from_release_to_feedback(self, graded_class, root, tmp_path, warm_nbgrader):
         shutil.copy(root / "nbgrader_config.py", tmp_path)
         shutil.copytree(root / "solutions", tmp_path / "solutions")
         shutil.copytree(
@@ -368,7 +357,7 @@ class TestStockNbgrader:
             graded_class.folder / "submitted" / student, tmp_path / "submitted" / student
         )
         for command in ("generate_assignment", "autograde", "generate_feedback"):
-            done = self.nbgrader(tmp_path, command, ASSIGNMENT)
+            done = warm_nbgrader.run([command, ASSIGNMENT], tmp_path)
             assert done.returncode == 0, done.stderr
         released = (tmp_path / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
         assert released == (root / "exercises" / ASSIGNMENT / NOTEBOOK).read_bytes()
@@ -378,15 +367,15 @@ class TestStockNbgrader:
         assert "HIDDEN" not in page.read_text(encoding="utf-8")
         assert "cdnjs" not in page.read_text(encoding="utf-8")
 
-    def test_validate_accepts_right_answers(self, root, graded_class, tmp_path):
+    def test_validate_accepts_right_answers(self, graded_class, tmp_path, warm_nbgrader):
         submitted = graded_class.folder / "submitted" / "full-marks-loops" / ASSIGNMENT
         shutil.copy(submitted / NOTEBOOK, tmp_path)
-        said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
+        said = warm_nbgrader.run(["validate", NOTEBOOK], tmp_path)
         assert said.stdout.strip() == "Success! Your notebook passes all the tests."
 
-    def test_validate_rejects_the_stub(self, root, tmp_path):
+    def test_validate_rejects_the_stub(self, root, tmp_path, warm_nbgrader):
         shutil.copy(root / "exercises" / ASSIGNMENT / NOTEBOOK, tmp_path)
-        said = self.nbgrader(tmp_path, "validate", NOTEBOOK)
+        said = warm_nbgrader.run(["validate", NOTEBOOK], tmp_path)
         # The six test cells and the written answer fail.
         assert said.stdout.startswith("VALIDATION FAILED ON 7 CELL(S)!")
         errors = re.findall(r"The error was:\n\n(.*?)\n\n", said.stdout, re.DOTALL)

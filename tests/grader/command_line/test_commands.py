@@ -21,6 +21,8 @@ from grader.gradebook import reading
 from grader.running import journal
 from tests.grader.gradebook.rows import rows
 
+pytestmark = pytest.mark.usefixtures("runs_share_a_sandbox")
+
 ASSIGNMENT = "dot-products"
 NOTEBOOK = f"{ASSIGNMENT}.ipynb"
 STUB = (EXERCISES / ASSIGNMENT / NOTEBOOK).read_bytes()

@@ -18,6 +18,8 @@ from grader.command_line import commands, problems
 from grader.nbgrader_hooks.settings import Grading, configured
 from grader.running import pipeline
 
+pytestmark = pytest.mark.usefixtures("runs_share_a_sandbox")
+
 ASSIGNMENT = "dot-products"
 
 

@@ -27,6 +27,8 @@ from grader.reporting.results import Result
 from grader.running import pipeline
 from grader.running.local_workers import CannotWork
 
+pytestmark = pytest.mark.usefixtures("runs_share_a_sandbox")
+
 ASSIGNMENT = "dot-products"
 
 
