@@ -10,6 +10,7 @@ from typing import Any
 
 from grader.reporting import exporter, rendering
 from grader.reporting.feedback_page import feedback_job
+from tests.grader import preloaded  # noqa: F401
 
 
 def quick_job(job: Mapping[str, Any]) -> str:

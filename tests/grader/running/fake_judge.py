@@ -18,6 +18,7 @@ import nbformat
 from grader.judging.assignment_source import is_unanswered, read_source
 from grader.judging.verdict import FAILED, GRADED, REMARKS, Verdict
 from grader.running.local_workers import CannotWork
+from tests.grader import preloaded  # noqa: F401
 
 WORDS = "in-words"
 
