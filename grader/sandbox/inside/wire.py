@@ -44,6 +44,8 @@ MAX_HASHED = 10_000
 #: Booleans, integers, floats and complex numbers.
 NUMBER_KINDS = "biufc"
 
+Buffer = bytes | bytearray | memoryview
+
 _TOO_MUCH_TEXT = f"more than {MAX_JSON // 2**20} MiB of text and lists"
 _INT_BITS = 2048
 _MAX_AXES = 64  # NumPy allows no more
@@ -130,7 +132,7 @@ def pack(value: Any, *, max_bytes: int, strict: bool = False, exact: bool = Fals
     return b"".join([HEADER.pack(len(text), writer.size), text, *writer.blobs])
 
 
-def body_length(header: bytes | bytearray, *, max_bytes: int) -> int:
+def body_length(header: Buffer, *, max_bytes: int) -> int:
     """Return how many bytes follow a frame's header.
 
     Raises
@@ -144,13 +146,13 @@ def body_length(header: bytes | bytearray, *, max_bytes: int) -> int:
     return text + arrays
 
 
-def weight(header: bytes | bytearray) -> int:
+def weight(header: Buffer) -> int:
     """Return how many bytes of memory the value of a frame with this header needs at most."""
     text, arrays = HEADER.unpack(header)
     return BYTES_A_BYTE * text + arrays
 
 
-def unpack(frame: bytes | bytearray, *, max_bytes: int) -> Any:
+def unpack(frame: Buffer, *, max_bytes: int) -> Any:
     """Return the value in a frame.
 
     Raises

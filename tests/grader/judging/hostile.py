@@ -554,7 +554,7 @@ while True:
         """
 def endless(*args):
     while True: pass
-score_matrix = softmax = attention = endless
+attention = endless
 """,
         says="did not return within",
         remark=True,
@@ -757,7 +757,7 @@ while True: display(Picture())
         """
 def noisy(*args):
     while True: print("x" * 10**6)
-score_matrix = softmax = attention = noisy
+attention = noisy
 """,
         says="did not return within",
         remark=True,

@@ -89,9 +89,10 @@ def submissions(assignment: str) -> list[dict[str, str]]:
     for table, number in ((ODD, len(ODD)), (LARGE, 1)):
         for turn in range(number):
             lines = ["import numpy as np, matplotlib.pyplot as plt"]
-            lines += [f"odd_{at} = {value}" for at, value in enumerate(table)]
             if turn:  # drawing all figures takes most of the time; once is enough
-                lines.append("plt.switch_backend('agg')")
+                lines.append("plt.switch_backend('agg'); plt.ioff()")
+            used = {at % len(table) for at in range(turn, turn + len(names))}
+            lines += [f"odd_{at} = {table[at]}" for at in sorted(used)]
             for at, (name, is_function) in enumerate(names.items(), start=turn):
                 odd = f"odd_{at % len(table)}"
                 made = f"def {name}(*args): return {odd}" if is_function else f"{name} = {odd}"
