@@ -334,12 +334,23 @@ def _hidden(axes: Axes) -> str:
 
 def _bare(axes: Axes) -> str:
     """Return which axis shows no numbers, in the same way."""
+    return _which(lambda axis: not (_shows_major_label(axis) or _shows_minor_label(axis)), axes)
 
-    def is_bare(axis: Axis) -> bool:
-        labels = axis.get_ticklabels(which="both")
-        return not any(label.get_visible() and label.get_text().strip() for label in labels)
 
-    return _which(is_bare, axes)
+def _shows_major_label(axis: Axis) -> bool:
+    # Of get_majorticklabels the first one is enough. That also makes all minor ticks, hundreds on
+    # a logarithmic axis, for longer than the drawing took.
+    texts = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+    for place, text in enumerate(texts):
+        if text is not None and str(text).strip():
+            tick = axis.get_major_ticks(place + 1)[place]
+            if tick.label1.get_visible() or tick.label2.get_visible():
+                return True
+    return False
+
+
+def _shows_minor_label(axis: Axis) -> bool:
+    return any(label.get_text().strip() for label in axis.get_minorticklabels())
 
 
 def _which(holds: Callable[[Axis], bool], axes: Axes) -> str:

@@ -238,6 +238,16 @@ class TestDrawing:
 
         assert drawn(other) == "ok"
 
+    def test_a_number_at_one_tick_is_enough(self):
+        def other():
+            ax = draw()
+            ax.set_xticks([2, 4], ["", "4"])
+            ax.set_yticks([])
+            ax.set_yticks([1, 10], ["", "10"], minor=True)
+            return ax
+
+        assert drawn(other) == "ok"
+
     @pytest.mark.parametrize(
         "hide", [lambda image: image.set_clim(2, 3), lambda image: image.set_alpha(0)]
     )
