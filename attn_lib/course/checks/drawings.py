@@ -340,7 +340,7 @@ def _bare(axes: Axes) -> str:
 def _shows_major_label(axis: Axis) -> bool:
     # Of get_majorticklabels the first one is enough. That also makes all minor ticks, hundreds on
     # a logarithmic axis, for longer than the drawing took.
-    texts = axis.get_major_formatter().format_ticks(axis.get_majorticklocs())
+    texts = axis.get_major_formatter().format_ticks([*axis.get_majorticklocs()])
     for place, text in enumerate(texts):
         if text is not None and str(text).strip():
             tick = axis.get_major_ticks(place + 1)[place]
