@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import re
 import subprocess
@@ -54,6 +55,7 @@ def code_of(path) -> str:
     return "\n".join(line for line in lines if not line.startswith((":", "%", "!")))
 
 
+@functools.cache
 def imported(path) -> set[str]:
     """Return everything a file imports, at any level of nesting, as full dotted names."""
     found = set()

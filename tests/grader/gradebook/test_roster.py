@@ -149,6 +149,7 @@ def test_empty_lines_and_short_ones_are_no_slips():
         (b"name,email\nada,x\n", "expected one column id in the first line, found name, email."),
         (b"id,email,email\nada,x,y\n", "expected each column once, found email more than once."),
     ],
+    ids=lambda part: repr(part[:40]),
 )
 def test_a_file_that_is_no_class_list_is_refused(content, told):
     with pytest.raises(BadRoster) as refused:

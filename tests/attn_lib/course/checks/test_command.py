@@ -391,6 +391,7 @@ class TestNotANotebook:
             (b'{"nbformat": 4, "cells": [7]}', "got one without"),
             (b"[" * 100_000, "got a file that is not JSON"),
         ],
+        ids=lambda part: repr(part[:40]),
     )
     def test_other_content(self, content, told, tmp_path, capsys):
         path = tmp_path / "work.ipynb"

@@ -264,6 +264,7 @@ def test_objects_that_lie_about_themselves_do_no_harm():
         (np.zeros((0, 2**30), np.int8), "more than 1 MiB"),
         ([np.zeros((2**15, 0))] * 5, "more than 1 MiB"),
     ],
+    ids=["array", "arrays", "text", "empty rows", "empty columns", "arrays of empty rows"],
 )
 def test_values_that_are_too_large_are_not_packed(value, says):
     with pytest.raises(TooLarge, match=says):
