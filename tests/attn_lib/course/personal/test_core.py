@@ -21,6 +21,11 @@ from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS, IN_SCORES_OF_TW
 keys_of = cache(two_keys)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _numbers_drawn_once():
+    """Nothing is kept here, because these tests change how numbers are drawn."""
+
+
 def as_text(learner: str) -> str:
     keys = [array.tolist() for array in two_keys(learner)]
     return repr([keys, tuple(sizes(learner)), weights_to_read(learner).tolist()])
