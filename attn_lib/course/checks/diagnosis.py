@@ -99,18 +99,23 @@ class Diagnosis:
         """
         if self._suspects is None:
             self._suspects = list(spellings(self._target))
+        numbers = as_numbers(got)
+        if numbers is None:  # then no mistake's result needs to be computed
+            self._suspects = []
         tolerance = tolerance or question.tolerance
         left = []
         for mistake, function in self._suspects:
             wrong = question.answer(function)
-            if wrong is None or not question.tells_apart(wrong):
+            # In the order of what takes least: nearly all mistakes give other numbers.
+            if wrong is None or not same_numbers(numbers, wrong, tolerance):
+                continue
+            if not question.tells_apart(wrong):
                 continue
             if any(_is_nearer(rival, wrong, got) for rival in rivals):
                 continue
-            if same_numbers(got, wrong, tolerance):
-                left.append((mistake, function))
-                if question.has_numbers(wrong):
-                    self._found_in_numbers.add(mistake.id)
+            left.append((mistake, function))
+            if question.has_numbers(wrong):
+                self._found_in_numbers.add(mistake.id)
         self._suspects = left
 
     def mistake(self) -> Mistake | None:

@@ -37,6 +37,8 @@ from attn_lib.course.checks.remote import Remote
 #: Entries of a list among the arguments of a call that a message shows.
 MAX_SHOWN_ENTRIES = 12
 
+_HERE = Path(__file__).parent
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -246,15 +248,15 @@ def has_statements(body: Sequence[ast.stmt]) -> bool:
 
 def _describe_error(error: BaseException, args: Sequence[Any]) -> str:
     """Say what was raised and where in the learner's own code."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).parent != Path(__file__).parent
-        and "site-packages" not in frame.filename
-        and frame.line
-    ]
-    line = (frames[-1].line or "") if frames else ""
-    where = f" (line {frames[-1].lineno}: {line})" if frames else ""
+    line = where = ""
+    for frame, number in reversed([*traceback.walk_tb(error.__traceback__)]):
+        filename = frame.f_code.co_filename
+        if Path(filename).parent != _HERE and "site-packages" not in filename:
+            linecache.checkcache(filename)
+            line = linecache.getline(filename, number, frame.f_globals).strip()
+            if line:
+                where = f" (line {number}: {line})"
+                break
     hint = error_hint(error, line, args)
     told = f"it raised {type(error).__name__}: {error}{where}"
     return f"{told}\n{hint}" if hint else told
