@@ -140,6 +140,7 @@ class Answer:
         self.looks = [look for look in looks if look.name in names_made(cell)]
         if not self.looks:
             raise ValueError(f"{cell.id}: expected a check of one of its names, found none.")
+        self._inputs = list(_inputs(self.looks))
         self._right: dict[str, list[Any]] = {}
 
     def runs_of(self, source: str) -> Iterator[tuple[list[Any], dict[str, str]]]:
@@ -191,20 +192,21 @@ class Answer:
         sources = {ID_CELL: f"learner_id = {learner!r}", self.cell.id: source}
         for cell in [*self.before, self.cell]:
             execute(cell, sources.get(cell.id, cell.source), names)
-        results = list(self._asked(names, self.looks if learner == LEARNERS[0] else []))
+        # What a function gives for an input does not depend on the learner.
+        results = list(self._asked(names)) if learner == LEARNERS[0] else []
         values = {look.name for look in self.looks if look.method not in FUNCTIONS}
         results += [names.get(name) for name in sorted(values)]
         if source == self.cell.source:
             self._right[key] = results
         return results
 
-    def _asked(self, names: dict[str, Any], looks: list[Look]) -> Iterator[Any]:
+    def _asked(self, names: dict[str, Any]) -> Iterator[Any]:
         """Yield the functions' results for all known inputs."""
-        for name, args in _inputs(looks):
+        for name, args in self._inputs:
             observation = observe(names.get(name), args, own_work=False)
             # An input for which even the right function fails is not informative.
             yield observation.problem or observation.returned
-        experiments = [look for look in looks if look.method == "estimate"]
+        experiments = [look for look in self.looks if look.method == "estimate"]
         for look in {repr((look.name, look.args)): look for look in experiments}.values():
             yield Estimated.by(names.get(look.name), look)
 
