@@ -1,32 +1,42 @@
 """attn_lib passes the test cases that the ONNX project ships for its operator Attention.
 
-Both the inputs and the expected outputs come from ONNX.
+Both the inputs and the expected outputs come from ONNX. It is imported where it is used: importing
+it takes nearly a second, which every process that collects tests would spend.
 """
 
-from functools import partial
+from functools import cache, partial
 
 import ml_dtypes
 import numpy as np
-import onnx
 import pytest
-
-# onnx's collect_testcases would run the generators of every operator, with warnings, for 17 s.
-from onnx.backend.test.case import node as onnx_cases
-from onnx.backend.test.case.node.attention import Attention
 
 from attn_lib import combine_masks, padding_mask, scaled_dot_product_attention
 from attn_lib.masks import additive_mask, sliding_window_mask
 from attn_lib.streaming import BlockSizes, stream
+from tests.in_one_test import in_one_test
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
 OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
 
-# ONNX also ships each case expanded: the same numbers, with simpler operators instead of Attention.
-CASES = [c for c in onnx_cases._NodeTestCases if c.model.graph.node[0].op_type == "Attention"]
+
+@cache
+def onnx_cases():
+    # onnx's collect_testcases would run the generators of every operator, with warnings, for 17 s.
+    from onnx.backend.test.case import node
+    from onnx.backend.test.case.node import attention  # noqa: F401  which fills the list
+
+    # ONNX also ships each case expanded: the same numbers, with simpler operators in its place.
+    return [c for c in node._NodeTestCases if node_of(c).op_type == "Attention"]
+
+
+def node_of(case):
+    return case.model.graph.node[0]
 
 
 def onnx_attention(node, arrays, **options):
     """Return the outputs that an ONNX Attention node requests, as {name: array}."""
+    import onnx
+
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
     arrays = iter(arrays)
     given = {name: next(arrays) for name, used in zip(INPUTS, node.input, strict=False) if used}
@@ -97,9 +107,11 @@ def masking(n_q, n_k, given, attributes):
 
 def computing_type(dtype, softmax_precision):
     """Return the wider of the two types; NumPy has no bfloat16, but float32 contains it."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+
     types = {dtype}
     if softmax_precision is not None:
-        types.add(onnx.helper.tensor_dtype_to_np_dtype(softmax_precision))
+        types.add(tensor_dtype_to_np_dtype(softmax_precision))
     return np.result_type(*(np.float32 if t == ml_dtypes.bfloat16 else t for t in types))
 
 
@@ -127,34 +139,36 @@ TOLERANCE = {
 }
 
 
-def runs():
-    """Yield each case for the dense form, and for the streaming form if it requests no scores."""
-    for case in CASES:
-        yield pytest.param(case, "dense", id=f"{case.name}-dense")
-        if "qk_matmul_output" not in asked_for(case.model.graph.node[0]):
-            yield pytest.param(case, "streaming", id=f"{case.name}-streaming")
-
-
-@pytest.mark.parametrize(("case", "method"), [*runs()])
-def test_outputs_match_onnx(case, method, monkeypatch):
+@pytest.mark.parametrize("method", ["dense", "streaming"])
+def test_outputs_match_onnx(method, monkeypatch):
     # The cases are small, so blocks must be very small for the streaming form to merge several.
     in_small_blocks = partial(stream, blocks=BlockSizes(queries=3, keys=2))
     monkeypatch.setattr("attn_lib.attention.stream", in_small_blocks)
-    node = case.model.graph.node[0]
-    [(inputs, expected)] = case.data_sets
-    outputs = onnx_attention(node, inputs, method=method)
-    for name, onnx_output in zip(asked_for(node), expected, strict=True):
-        ours = outputs[name]
-        assert (ours.shape, ours.dtype) == (onnx_output.shape, onnx_output.dtype), name
-        tolerance = TOLERANCE[onnx_output.dtype]
-        np.testing.assert_allclose(
-            *(a.astype(np.float64) for a in (ours, onnx_output)),
-            rtol=tolerance,
-            atol=tolerance,
-            err_msg=name,
-        )
+
+    def check_case(case):
+        node = node_of(case)
+        [(inputs, expected)] = case.data_sets
+        outputs = onnx_attention(node, inputs, method=method)
+        for name, onnx_output in zip(asked_for(node), expected, strict=True):
+            ours = outputs[name]
+            assert (ours.shape, ours.dtype) == (onnx_output.shape, onnx_output.dtype), name
+            tolerance = TOLERANCE[onnx_output.dtype]
+            np.testing.assert_allclose(
+                *(a.astype(np.float64) for a in (ours, onnx_output)),
+                rtol=tolerance,
+                atol=tolerance,
+                err_msg=name,
+            )
+
+    cases = onnx_cases()
+    if method == "streaming":  # it has no scores to return
+        cases = [case for case in cases if "qk_matmul_output" not in asked_for(node_of(case))]
+        assert len(cases) > 70
+    in_one_test("case", cases, ids=lambda case: case.name)(check_case)()
 
 
 def test_all_cases_are_run():
+    from onnx.backend.test.case.node.attention import Attention
+
     generators = [name for name in vars(Attention) if name.startswith("export")]
-    assert len(CASES) == len(generators) >= 93
+    assert len(onnx_cases()) == len(generators) >= 93
