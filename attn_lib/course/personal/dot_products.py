@@ -90,14 +90,12 @@ def two_keys(learner_id: str) -> TwoKeys:
         )
 
     def suitable(numbers: TwoKeys) -> bool:
-        q, k, v = numbers.q[None].astype(float), numbers.k.astype(float), numbers.v.astype(float)
-        asked = {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
         return (
-            bool(np.all(numbers.v[0] != numbers.v[1]))
+            bool((numbers.v[0] != numbers.v[1]).all())
             and _have_causes_of_their_own(numbers)
             and _one_key_leads(numbers)
             and none_accepted(misreadings.of_two_keys(numbers))
-            and mistakes_show(asked, SHOWN_BY_TWO_KEYS)
+            and mistakes_show(_asked_of(numbers), SHOWN_BY_TWO_KEYS)
         )
 
     return first_suitable(learner_id, "two-keys", draw, suitable)
@@ -176,6 +174,11 @@ def _have_causes_of_their_own(numbers: TwoKeys) -> bool:
         int(signless[0] - signless[1]),
     )
     return bool((k @ q).min() >= MIN_SCORE) and all(0 < abs(lead) <= MAX_LEAD for lead in leads)
+
+
+def _asked_of(numbers: TwoKeys) -> dict[str, tuple[NDArray[np.float64], ...]]:
+    q, k, v = numbers.q[None].astype(float), numbers.k.astype(float), numbers.v.astype(float)
+    return {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
 
 
 def _one_key_leads(numbers: TwoKeys) -> bool:

@@ -66,5 +66,5 @@ def _is_near(wrong: object, right: NDArray[Any], margin: float) -> bool:
     if answer.shape != right.shape:
         return False
     if right.dtype.kind == "U":
-        return bool(np.all(answer == right))
-    return bool(np.all(np.abs(answer - right) <= margin))  # False for NaN, which nobody types
+        return bool((answer == right).all())
+    return bool((np.abs(answer - right) <= margin).all())  # False for NaN, which nobody types

@@ -145,7 +145,9 @@ def of_two_keys(numbers: TwoKeys) -> dict[str, Asked]:
     exponentials = np.exp(scaled)
     leading = np.eye(2)[scaled.argmax()]
     powers = 2**scaled
-    other_weights = {name: softmax(scores) for name, scores in other_scaled.items()} | {
+    # One call for all of them: most of the time that a draw takes is spent here.
+    softmaxes = softmax(np.stack([*other_scaled.values()]))
+    other_weights = dict(zip(other_scaled, softmaxes, strict=True)) | {
         "not normalised": exponentials,
         "beside the largest": exponentials / exponentials.max(),
         "shares of the scores": _divided(scaled, scaled.sum()),
