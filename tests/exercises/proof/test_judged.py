@@ -15,7 +15,7 @@ LIMITS = Limits()
 LEARNER = "ada"  # the learner id in the instructor's notebooks
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sandbox():
     with Sandbox(LIMITS) as warm:
         yield warm
