@@ -80,8 +80,9 @@ class Opaque(Remote):
     __slots__ = ("type_name",)
 
     def __init__(self, type_name: str) -> None:
-        shown = "".join(character for character in type_name if character.isprintable())
-        self.type_name = shown[:_TYPE_NAME] or "object"
+        if not type_name.isprintable():
+            type_name = "".join(character for character in type_name if character.isprintable())
+        self.type_name = type_name[:_TYPE_NAME] or "object"
 
     def __eq__(self, other: object) -> bool:
         """Return whether the other is an `Opaque` with the same type name."""
