@@ -4,6 +4,7 @@ import pytest
 from attn_lib import causal_mask, scaled_dot_product_attention
 from attn_lib.complexity import peak_extra_bytes
 from attn_lib.streaming import BLOCKS, BlockSizes, key_blocks, queries_in_a_block, stream
+from tests.in_one_test import in_one_test
 
 N_Q, N_K, D_K, D_V = 23, 31, 7, 2
 BLOCK_SIZES = [BlockSizes(4, 3), BlockSizes(23, 5), BlockSizes(5, 31), BlockSizes(1, 1), BLOCKS]
@@ -37,7 +38,7 @@ def a_mask(*batch, allowed_share=0.6, n_q=N_Q, n_k=N_K):
 
 
 @pytest.mark.parametrize("blocks", BLOCK_SIZES)
-@pytest.mark.parametrize(
+@in_one_test(
     "options",
     [
         {},

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attn_lib.course.targets import extremes
+from tests.in_one_test import in_one_test
 
 SEEDS = range(20)
 
@@ -18,7 +19,7 @@ def exact(array):
     return np.array_equal(np.asarray(array, np.float32).astype(np.float64), array)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_scores_differ_both_ways_within_rows_and_between_them(seed):
     arrays = extremes.extreme_scores(rng_of(seed))
     assert all(exact(scores) for scores in arrays)
@@ -32,7 +33,7 @@ def test_scores_differ_both_ways_within_rows_and_between_them(seed):
         assert (spread[:, end] - spread.min(axis=-1)).max() > 1500
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_hidden_scores_would_decide(seed):
     found = extremes.extreme_masked_scores(rng_of(seed))
     assert all(mask.any(axis=-1).all() for _, mask in found)
@@ -44,7 +45,7 @@ def test_hidden_scores_would_decide(seed):
 
 
 @pytest.mark.parametrize("leading", [(), (2,)])
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_attention_has_large_scores_that_float32_computes_exactly(seed, leading):
     sizes = []
     for q, k, v in extremes.extreme_attention(rng_of(seed), *leading):
@@ -58,7 +59,7 @@ def test_attention_has_large_scores_that_float32_computes_exactly(seed, leading)
 
 
 @pytest.mark.parametrize("at", ["q", "k"])
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_gradients_come_in_units_without_a_step_for_differences(seed, at):
     *_, tiny, _, _, dead = extremes.extreme_gradients(rng_of(seed), 2, at=at)
     own, other = (1, 2) if at == "q" else (2, 1)
@@ -69,7 +70,7 @@ def test_gradients_come_in_units_without_a_step_for_differences(seed, at):
         assert 0 < abs(q @ np.swapaxes(k, -1, -2)).max() <= 4
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_weights_have_exact_zeros_and_rows_below_1(seed):
     one_hot, zeros, rounded, *_ = extremes.extreme_weights(rng_of(seed))
     assert set(np.unique(one_hot)) == {0.0, 1.0}
@@ -78,7 +79,7 @@ def test_weights_have_exact_zeros_and_rows_below_1(seed):
     assert rounded.sum(axis=-1).max() < 0.96
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@in_one_test("seed", SEEDS)
 def test_blocks_and_layers_have_maxima_that_overflow(seed):
     for max_a, _, _, max_b, _, _ in extremes.extreme_blocks(rng_of(seed)):
         assert abs(max_a - max_b).max() > 2 * 709  # even their mean is too far from one of them

@@ -234,7 +234,7 @@ def test_an_entry_needs_a_target_and_a_unique_id():
         register("no-scale", "softmax", "It is old.", "page#heading")
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@in_one_test("target", TARGETS)
 class TestAppearances:
     def test_they_give_wrong_numbers(self, target):
         hidden = {mistake.id for mistake, wrong in appearances(target) if not shows(wrong, target)}

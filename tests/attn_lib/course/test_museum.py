@@ -18,7 +18,7 @@ from tests.in_one_test import in_one_test
 
 TARGETS_SHOWN = sorted({mistake.target for mistake in catalogue()})
 
-for_each_room = pytest.mark.parametrize("target", TARGETS_SHOWN)
+for_each_room = in_one_test("target", TARGETS_SHOWN)
 
 
 @cache

@@ -31,6 +31,7 @@ from tests.grader.corpus.accidents import (
     dumped,
     own_cell,
 )
+from tests.in_one_test import in_one_test
 
 ASSIGNMENT = "dot-products"
 
@@ -288,7 +289,7 @@ class TestAnythingAtAll:
         except Unreadable as refused:
             return None, str(refused)
 
-    @pytest.mark.parametrize("seed", range(150))
+    @in_one_test("seed", range(150))
     def test_spoilt_values(self, seed, handed_in, source):
         luck = random.Random(seed)
         data = json.dumps(self.spoil(handed_in, luck)).encode()
@@ -302,7 +303,7 @@ class TestAnythingAtAll:
         assert {c.id for c in marked(repaired.notebook)} == wanted
         assert repair(nbformat.writes(repaired.notebook).encode(), source.stub).remarks == []
 
-    @pytest.mark.parametrize("seed", range(50))
+    @in_one_test("seed", range(50))
     def test_spoilt_bytes(self, seed, handed_in, source):
         luck = random.Random(seed)
         data = bytearray(dumped(handed_in))
