@@ -85,7 +85,7 @@ def copy_of_course(root: Path, folder: Path) -> Path:
     The copy's environment has the programs of this one and is marked as ready, so that no make
     target installs anything.
     """
-    for name in _source_files(root):
+    for name in [*_source_files(root), *_compiled(root)]:
         if (root / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, folder / name, follow_symlinks=False)
@@ -118,6 +118,13 @@ def _source_files(root: Path) -> list[str]:
         text=True,
     )
     return [name for name in listed.stdout.split("\0") if name]
+
+
+def _compiled(root: Path) -> list[str]:
+    """Return the compiled modules, which Python would make anew in each copy, and in each start."""
+    rooms = (root / "attn_lib", root / "grader")
+    found = (path for room in rooms for path in room.rglob("__pycache__/*.pyc"))
+    return [str(path.relative_to(root)) for path in found]
 
 
 def run_in(
