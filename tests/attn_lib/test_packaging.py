@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -51,9 +50,9 @@ def run_pip(python: Path, *arguments: str | Path) -> subprocess.CompletedProcess
 
 
 def packages_in(python: Path) -> set[str]:
-    listed = run_pip(python, "list", "--format=json")
-    assert listed.returncode == 0, listed.stderr
-    return {canonicalize_name(package["name"]) for package in json.loads(listed.stdout)}
+    """Return the names that pip would list: starting it takes nearly a second."""
+    (folder,) = python.parents[1].glob("lib/python*/site-packages")
+    return {canonicalize_name(found.name) for found in metadata.distributions(path=[str(folder)])}
 
 
 @pytest.fixture(scope="module")
