@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from book._ext.executing.warm_kernels import WarmKernels
 from tests import side_by_side
 from tests.one_sandbox import OneSandbox
-from tests.warm_kernels import WarmKernels
 from tests.warm_nbgrader import WarmNbgrader
 from tools.chromium import FLAGS
 
@@ -37,20 +37,28 @@ class Build:
         return self.output[-4000:]
 
 
-def run_jupyter_book(source: Path, output: Path, *options: str) -> Build:
-    """Build the book in `source` into the empty folder `output`, with warnings as errors."""
+def run_command(arguments: list[str], output: Path) -> int:
+    """Run ``jupyter-book``, write what it prints into a file and return its status."""
     command = Path(sys.executable).with_name("jupyter-book")
+    with output.open("w") as file:
+        run = subprocess.run(
+            [command, *arguments],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            timeout=600,
+            check=False,
+        )
+    return run.returncode
+
+
+def run_jupyter_book(source: Path, output: Path, *options: str, run=run_command) -> Build:
+    """Build the book in `source` into the folder `output`, with warnings as errors."""
     strict = ["-W", "--keep-going", "-n"]
-    run = subprocess.run(
-        [command, "build", source, *strict, "--path-output", output, *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", run.stdout)
-    return Build(run.returncode, plain, output / "_build" / "html")
+    printed = output / "printed.txt"
+    arguments = ["build", str(source), *strict, "--path-output", str(output), *options]
+    status = run(arguments, printed)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", printed.read_text(encoding="utf-8"))
+    return Build(status, plain, output / "_build" / "html")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -104,12 +112,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
 def root() -> Path:
     """The project's root."""
     return ROOT
-
-
-@pytest.fixture(scope="session")
-def jupyter_book():
-    """`run_jupyter_book`."""
-    return run_jupyter_book
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.forks import Forks, serve
+from book._ext.executing.forks import Forks, serve
 
 MAX_SECONDS = 300  # for a command
 

@@ -18,6 +18,9 @@ import pytest
 import yaml
 from playwright.sync_api import Page
 
+from tests.book.warm_builds import WarmBuilds
+from tests.conftest import run_jupyter_book
+
 FIXTURES = Path(__file__).parent / "fixtures"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 LOOKS, KEEP_LOOKS, NAMES, UNREACHED = (
@@ -33,6 +36,14 @@ HEIGHT = 800
 #: For how many seconds a test waits for what a page shows late.
 PATIENCE = 30
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+@pytest.fixture(scope="session")
+def jupyter_book():
+    """`run_jupyter_book`, which starts from a process that has loaded Sphinx."""
+    builds = WarmBuilds()
+    yield functools.partial(run_jupyter_book, run=builds.run)
+    builds.close()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from book._ext.library_cache import library_hash
+from book._ext.executing.library_cache import library_hash
 from book._ext.offline import remote_references
 from book._ext.page_checks import alt_problem
 from tests.book.contents import listed_pages

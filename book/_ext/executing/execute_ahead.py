@@ -9,6 +9,7 @@ one at a time.
 
 from __future__ import annotations
 
+import functools
 import os
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
@@ -20,6 +21,8 @@ from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
 from sphinx.util import logging
+
+from .warm_kernels import WarmKernels
 
 if TYPE_CHECKING:
     from jupyter_cache.base import JupyterCacheAbstract
@@ -56,31 +59,43 @@ def _run(notebook: NotebookNode, folder: Path, timeout: int) -> ExecutionResult:
     return single_nb_execution(notebook, str(folder), timeout, False, shutdown_kernel="immediate")
 
 
-def _execute(env: SphinxEnvType, paths: list[Path], at_once: int) -> None:
+@functools.cache
+def _kernels() -> WarmKernels:
+    """Return what starts the kernels of this process."""
+    return WarmKernels()
+
+
+def _run_warm(notebook: NotebookNode, folder: Path, timeout: int) -> ExecutionResult:
+    with _kernels().replace_others():
+        return _run(notebook, folder, timeout)
+
+
+def _execute(env: SphinxEnvType, paths: list[Path], pool: ProcessPoolExecutor) -> None:
     timeout = env.mystnb_config.execution_timeout
     cache = get_cache(env.mystnb_config.execution_cache_path)
-    # A forked process has its imports already, and shares no kernel connection with the others.
-    with ProcessPoolExecutor(at_once, mp_context=get_context("fork")) as pool:
-        running = {}
-        # The longest page first, so that it does not run alone at the end.
-        for path in sorted(paths, key=lambda path: path.stat().st_size, reverse=True):
-            notebook = _notebook(env, path)
-            if notebook is not None and not _is_cached(cache, notebook):
-                running[pool.submit(_run, notebook, path.parent, timeout)] = path
-        for job in as_completed(running):
-            if job.exception() is not None or job.result().err is not None:
-                continue
-            path, result = running[job], job.result()
-            bundle = CacheBundleIn(result.nb, str(path), data={"execution_seconds": result.time})
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-            logger.info("Executed %s in %.1f seconds", path.name, result.time)
+    notebooks = {path: _notebook(env, path) for path in paths}
+    new = {path: nb for path, nb in notebooks.items() if nb and not _is_cached(cache, nb)}
+    run = _run_warm if len(new) > 1 else _run
+    # The longest page first, so that it does not run alone at the end.
+    longest_first = sorted(new, key=lambda path: path.stat().st_size, reverse=True)
+    running = {pool.submit(run, new[path], path.parent, timeout): path for path in longest_first}
+    for job in as_completed(running):
+        if job.exception() is not None or job.result().err is not None:
+            continue
+        path, result = running[job], job.result()
+        bundle = CacheBundleIn(result.nb, str(path), data={"execution_seconds": result.time})
+        cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        logger.info("Executed %s in %.1f seconds", path.name, result.time)
 
 
 def _execute_all(app: Sphinx, env: SphinxEnvType, docnames: list[str]) -> None:
     timed = [name for name in docnames if name in app.config.timed_pages]
     others = [name for name in docnames if name not in timed]
-    for names, at_once in ((timed, 1), (others, os.cpu_count() or 1)):
-        _execute(env, [Path(env.doc2path(name)) for name in names], at_once)
+    # A forked process has its imports already, and shares no kernel connection with the others.
+    context = get_context("fork")
+    with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=context) as pool:
+        for names in (*([name] for name in timed), others):
+            _execute(env, [Path(env.doc2path(name)) for name in names], pool)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -14,12 +14,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
-from tests.forks import Fork, Forks, serve
+from .forks import Fork, Forks, serve
 
-#: What every kernel loads, or every notebook of the course.
+#: What every kernel loads, or every page and notebook of the course. Without the format that
+#: figures are saved in, Pillow would load all formats.
 SLOW = (
+    "PIL.WebPImagePlugin",
     "ipykernel.ipkernel",
     "ipykernel.kernelapp",
     "ipykernel.zmqshell",
@@ -32,7 +33,7 @@ class WarmKernels(Forks):
     """The process that kernels are forked from."""
 
     def __init__(self) -> None:
-        super().__init__("tests.warm_kernels")
+        super().__init__("book._ext.executing.warm_kernels")
 
     def launch(self, cmd: list[str], **options: Any) -> Fork:
         """Start a kernel, in place of ``jupyter_client.launcher.launch_kernel``.
@@ -55,10 +56,15 @@ class WarmKernels(Forks):
     @contextlib.contextmanager
     def replace_others(self) -> Iterator[None]:
         """Start all kernels of this process here within this context."""
-        from jupyter_client.provisioning import local_provisioner
-
-        with mock.patch.object(local_provisioner, "launch_kernel", self.launch):
+        # Any, because what it takes from another module counts as private for mypy.
+        local_provisioner: Any = importlib.import_module(
+            "jupyter_client.provisioning.local_provisioner"
+        )
+        launch, local_provisioner.launch_kernel = local_provisioner.launch_kernel, self.launch
+        try:
             yield
+        finally:
+            local_provisioner.launch_kernel = launch
 
 
 def become_kernel(arguments: list[str], env: dict[str, str], cwd: str) -> None:
