@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gc
 import json
 import os
@@ -166,17 +168,39 @@ def browser_path(request) -> str:
     return shutil.which("chromium-headless-shell") or request.getfixturevalue("chromium_path")
 
 
-# Playwright keeps an event loop running in this thread. The fixture ends with its module, so that
-# asyncio.run works in other modules.
-@pytest.fixture(scope="module")
-def chromium(browser_path):
-    """A Playwright browser, launched from the system's Chromium."""
+@contextlib.contextmanager
+def running_loop(loop: asyncio.AbstractEventLoop | None) -> Iterator[None]:
+    """Let asyncio take `loop` for the one that runs in this thread."""
+    before = asyncio._get_running_loop()
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(before)
+
+
+@pytest.fixture(scope="session")
+def browser(browser_path):
+    """The one browser of this process, with the event loop that Playwright keeps running for it."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
-        yield browser
+        loop = asyncio.get_running_loop()
+        # Outside of the modules that use the browser, asyncio.run has to work.
+        with running_loop(None):
+            yield browser, loop
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium(browser):
+    """A Playwright browser, launched from the system's Chromium."""
+    launched, loop = browser
+    with running_loop(loop):
+        yield launched
+        for context in launched.contexts:
+            context.close()
 
 
 @pytest.fixture(scope="session")
