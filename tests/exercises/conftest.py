@@ -42,6 +42,6 @@ def recording(source):
 
 @pytest.fixture(scope="module", autouse=True)
 def _numbers_drawn_once():
-    """Many tests run a notebook for the same learners, and drawing takes a quarter of their time."""
+    """Many tests run a notebook for the same learners; drawing takes a quarter of their time."""
     with numbers_drawn_once():
         yield

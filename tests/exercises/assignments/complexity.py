@@ -627,17 +627,17 @@ def merge_outputs(max_a, sum_a, out_a, max_b, sum_b, out_b):
     ),
     "not rescaled, nor the outputs": Slip(
         "by-hand",
-        'merged = [common, sum_a + sum_b]\noutput = (sum_a * out_a + sum_b * out_b) / (sum_a + sum_b)',
+        "merged = [common, sum_a + sum_b]\noutput = (sum_a * out_a + sum_b * out_b) / (sum_a + sum_b)",
         adds=True,
         cost={"by-hand-tests": 1},
-        told='output: it follows from your own merged, so it counts.',
+        told="output: it follows from your own merged, so it counts.",
     ),
     "a sum with a slip, divided by it": Slip(
         "by-hand",
-        'merged = [common, part_a + part_b + 0.5]\noutput = (part_a * out_a + part_b * out_b) / merged[1]',
+        "merged = [common, part_a + part_b + 0.5]\noutput = (part_a * out_a + part_b * out_b) / merged[1]",
         adds=True,
         cost={"by-hand-tests": 1},
-        told='output: it follows from your own merged, so it counts.',
+        told="output: it follows from your own merged, so it counts.",
     ),
 }
 

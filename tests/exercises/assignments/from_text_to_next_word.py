@@ -373,7 +373,9 @@ SLIPS = {
         "residual-of-the-norm",
         2,
     ),
-    "added twice": slip("block", change(BLOCK, "return x + ", "return 2 * x + "), "entries differ", 2),
+    "added twice": slip(
+        "block", change(BLOCK, "return x + ", "return 2 * x + "), "entries differ", 2
+    ),
     "queries of the raw stream": slip(
         "block",
         change(
@@ -389,7 +391,11 @@ SLIPS = {
     ),
     "heads side by side without moving them": slip(
         "block",
-        change(BLOCK, "merge_heads(attention(q, k, v))", "attention(q, k, v).reshape(*x.shape[:-1], -1)"),
+        change(
+            BLOCK,
+            "merge_heads(attention(q, k, v))",
+            "attention(q, k, v).reshape(*x.shape[:-1], -1)",
+        ),
         "entries differ",
         2,
     ),
@@ -417,7 +423,10 @@ SLIPS = {
         2,
     ),
     "pairs numbered by entry": slip(
-        "rotary", change(ROTATE, "np.arange(0, d, 2)", "np.arange(d // 2)"), "exponent-without-the-two", 2
+        "rotary",
+        change(ROTATE, "np.arange(0, d, 2)", "np.arange(d // 2)"),
+        "exponent-without-the-two",
+        2,
     ),
     "degrees": slip(
         "rotary",
@@ -443,7 +452,9 @@ SLIPS = {
         "it changed its argument number 1.",
         2,
     ),
-    "words for numbers": slip("note", "output = note.words", "expected 5 numbers, but entry [0] is the text"),
+    "words for numbers": slip(
+        "note", "output = note.words", "expected 5 numbers, but entry [0] is the text"
+    ),
     "the outputs as they were": slip("note", "output = note.output", "output-left-in-place"),
     "the way back": slip(
         "note", "output = note.output[np.argsort(note.order)]", "output-shuffled-back"
@@ -550,7 +561,9 @@ SLIPS = {
     "a number for a letter": slip(
         "leaving", 'induction = "ABCD".index(induction)', "expected one of the letters"
     ),
-    "nothing breaks": slip("leaving", 'breaks = "D"', '"D" is not right. The head that is left out'),
+    "nothing breaks": slip(
+        "leaving", 'breaks = "D"', '"D" is not right. The head that is left out'
+    ),
     "the lead as it was": slip(
         "leaving", "lead = parts[:, 0].sum() - parts[:, 1].sum()", "lead-with-the-head"
     ),
@@ -566,7 +579,9 @@ SLIPS = {
         "lead = left[:, 0].sum() - left[:, 1].sum()",
         "lead: expected",
     ),
-    "a winner for a lead": slip("leaving", "lead = texts.drinks[0]", "expected a number, got the text"),
+    "a winner for a lead": slip(
+        "leaving", "lead = texts.drinks[0]", "expected a number, got the text"
+    ),
     "all again, without the cache": slip(
         "cache",
         "def write(ids, n_words):\n"
@@ -578,7 +593,10 @@ SLIPS = {
         1,
     ),
     "the last word read too": slip(
-        "cache", change(WRITE, "return text", "read(new, start, cache)\n    return text"), "expected", 1
+        "cache",
+        change(WRITE, "return text", "read(new, start, cache)\n    return text"),
+        "expected",
+        1,
     ),
     "the prompt word by word": slip(
         "cache",
@@ -597,7 +615,9 @@ SLIPS = {
     ),
     "the position of the end": slip(
         "cache",
-        change(WRITE, "        text = text + new\n", "        text = text + new\n        start += 1\n"),
+        change(
+            WRITE, "        text = text + new\n", "        text = text + new\n        start += 1\n"
+        ),
         "new-words-one-place-too-far",
         1,
     ),
@@ -611,25 +631,26 @@ SLIPS = {
     "the mean over all words": slip(
         "cache", change(WRITE, "logits[-1].argmax()", "logits.mean(axis=0).argmax()"), "entry", 2
     ),
-    "the logit for the word": slip(
-        "cache", change(WRITE, "argmax", "max"), "expected", 2
-    ),
+    "the logit for the word": slip("cache", change(WRITE, "argmax", "max"), "expected", 2),
     "words for ids": slip(
-        "cache", change(WRITE, "return text", "return [WORDS[i] for i in text]"), "expected 6 numbers, but entry [0] is the text 'ada'.", 2
+        "cache",
+        change(WRITE, "return text", "return [WORDS[i] for i in text]"),
+        "expected 6 numbers, but entry [0] is the text 'ada'.",
+        2,
     ),
     "the order read backwards, twice": Slip(
         "note",
-        'back = np.argsort(note.order)\noutput = note.output[back]\nweight = note.weights[back[note.row], back[note.column]]',
+        "back = np.argsort(note.order)\noutput = note.output[back]\nweight = note.weights[back[note.row], back[note.column]]",
         adds=True,
         cost={"note-tests": 1},
-        told='weight: it follows from your own output, so it counts.',
+        told="weight: it follows from your own output, so it counts.",
     ),
     "another head, and left out": Slip(
         "leaving",
         'induction = "ABCD"["ABCD".index(induction) - 1]\nleft = np.delete(parts, 2 + "ABCD".index(induction), axis=0)\nlead = left[:, 0].sum() - left[:, 1].sum()',
         adds=True,
         cost={"leaving-tests": 1},
-        told='lead: it follows from your own induction, so it counts.',
+        told="lead: it follows from your own induction, so it counts.",
     ),
 }
 

@@ -461,17 +461,17 @@ SLIPS = {
     ),
     "values not transposed, and on from there": Slip(
         "by-hand",
-        'grad_w = grad_o @ V\ngrad_s = W * (grad_w - (W * grad_w).sum(axis=1, keepdims=True))',
+        "grad_w = grad_o @ V\ngrad_s = W * (grad_w - (W * grad_w).sum(axis=1, keepdims=True))",
         adds=True,
         cost={"by-hand-tests": 1},
-        told='grad_s: it follows from your own grad_w, so it counts.',
+        told="grad_s: it follows from your own grad_w, so it counts.",
     ),
     "ones, and on from there": Slip(
         "by-hand",
-        'grad_w = np.ones((2, 2))\ngrad_s = np.zeros((2, 2))',
+        "grad_w = np.ones((2, 2))\ngrad_s = np.zeros((2, 2))",
         adds=True,
         cost={"by-hand-tests": 2},
-        told='It follows from your own grad_w: put that right first.',
+        told="It follows from your own grad_w: put that right first.",
     ),
 }
 

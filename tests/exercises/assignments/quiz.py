@@ -300,21 +300,21 @@ SLIPS = {
         'side, W = ("C", table.T) if side == "R" else ("R", table)\nshare, received = W[query, key], W[:, looked_at].sum()',
         adds=True,
         cost={"row-tests": 1},
-        told='received: it follows from your own side, so it counts.',
+        told="received: it follows from your own side, so it counts.",
     ),
     "multiplications alone, in both": Slip(
         "cost",
-        'score_operations = n * n * d_k\nall_operations = heads * n * n * (d_k + d_v)',
+        "score_operations = n * n * d_k\nall_operations = heads * n * n * (d_k + d_v)",
         adds=True,
         cost={"cost-tests": 1},
-        told='all_operations: it follows from your own score_operations, so it counts.',
+        told="all_operations: it follows from your own score_operations, so it counts.",
     ),
     "multiplications alone, then both": Slip(
         "cost",
-        'score_operations = n * n * d_k\nall_operations = heads * (score_operations + 2 * n * n * d_v)',
+        "score_operations = n * n * d_k\nall_operations = heads * (score_operations + 2 * n * n * d_v)",
         adds=True,
         cost={"cost-tests": 1},
-        told='all_operations: it follows from your own score_operations, so it counts.',
+        told="all_operations: it follows from your own score_operations, so it counts.",
     ),
 }
 

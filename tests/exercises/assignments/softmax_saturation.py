@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from attn_lib.course.personal.softmax_saturation import random_scores
-from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
 from attn_lib.course.targets import mean_largest_weight, two_key_weight
+from attn_lib.softmax import softmax, softmax_jacobian, softmax_jacobian_norm
 from tests.exercises.proof.proof import Proof, Slip
 from tests.exercises.slips import slips_of
 

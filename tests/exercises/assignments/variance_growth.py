@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from attn_lib.estimates import score_matrix_noise, variance_noise
 from attn_lib.course.personal.variance_growth import entries
 from attn_lib.course.targets import score_mean, score_range, score_sd, score_variance
+from attn_lib.estimates import score_matrix_noise, variance_noise
 from tests.exercises.proof.proof import Proof, Slip
 from tests.exercises.slips import slips_of
 
@@ -609,31 +609,31 @@ def draw_variances(widths):
     ),
     "variances averaged, and the root of that": Slip(
         "predict",
-        'variance = d_k * (var_q + var_k) / 2\nsd = variance**0.5',
+        "variance = d_k * (var_q + var_k) / 2\nsd = variance**0.5",
         adds=True,
         cost={"predict-tests": 1},
-        told='sd: it follows from your own variance, so it counts.',
+        told="sd: it follows from your own variance, so it counts.",
     ),
     "two digits exchanged, and the root of that": Slip(
         "predict",
-        'variance = 12.26\nsd = round(variance**0.5, 2)',
+        "variance = 12.26\nsd = round(variance**0.5, 2)",
         adds=True,
         cost={"predict-tests": 1},
-        told='sd: it follows from your own variance, so it counts.',
+        told="sd: it follows from your own variance, so it counts.",
     ),
     "numbers of the example": Slip(
         "predict",
-        'variance, sd = 1200.0, 34.64',
+        "variance, sd = 1200.0, 34.64",
         adds=True,
         cost={"predict-tests": 2},
-        told='It follows from your own variance: put that right first.',
+        told="It follows from your own variance: put that right first.",
     ),
     "noise in percent, and on from there": Slip(
         "chance",
         "noise = 100 * noise\nerrors_away = abs(measured / width - 1) / noise\nverdict = 'A'",
         adds=True,
         cost={"chance-tests": 1},
-        told='verdict: it follows from your own errors_away, so it counts.',
+        told="verdict: it follows from your own errors_away, so it counts.",
     ),
 }
 

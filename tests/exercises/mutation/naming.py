@@ -1,7 +1,7 @@
 """Find causes that a report names although another call contradicts them.
 
-python -m tests.exercises.mutation.naming                # every mutant of every assignment; a minute
-python -m tests.exercises.mutation.naming masking quiz   # those of two
+python -m tests.exercises.mutation.naming               # every mutant of every assignment, a minute
+python -m tests.exercises.mutation.naming masking quiz  # those of two
 """
 
 from __future__ import annotations

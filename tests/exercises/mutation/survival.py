@@ -81,9 +81,7 @@ class PointLost(BaseException):
     """Raised at the first failing check: its part is lost, whatever the other checks report."""
 
 
-def judge(
-    cells: list[Any], first_run: Callable[[Answer, Mutant], bool] | None = None
-) -> Outcome:
+def judge(cells: list[Any], first_run: Callable[[Answer, Mutant], bool] | None = None) -> Outcome:
     """Classify every mutant of every answer of a notebook.
 
     Parameters

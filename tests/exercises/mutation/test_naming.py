@@ -9,8 +9,8 @@ from nbgrader.utils import is_solution
 from attn_lib.course.checks.diagnosis import Question
 from tests.exercises.assignments import complexity, masking
 from tests.exercises.mutation.naming import Asked, contradicted
-from tests.exercises.proof.notebook import read, run
 from tests.exercises.mutation.survival import ID_CELL, LEARNERS
+from tests.exercises.proof.notebook import read, run
 
 SOFTMAX = """
 def attention(q, k, v):

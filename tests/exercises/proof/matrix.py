@@ -118,10 +118,10 @@ class Trial:
             for image in axes.get_images():
                 drawn = np.asarray(image.get_array())
                 for look in self.looks:
-                    if not look.label and drawn.shape == look.expected.shape:
-                        if np.allclose(drawn, look.expected):
-                            image.set_data(look.answer(self.wrong))
-                            break
+                    is_shown = not look.label and drawn.shape == look.expected.shape
+                    if is_shown and np.allclose(drawn, look.expected):
+                        image.set_data(look.answer(self.wrong))
+                        break
             axes.relim()
             axes.autoscale_view()  # as if these data had been plotted
             return axes
@@ -160,7 +160,7 @@ def try_out(
     if everywhere:
         skipped = {look.cell for look in recording.comparisons if look.kind == "drawing"}
     # The code of a mistake is in attn_lib, unlike a learner's code.
-    with mock.patch.object(observation, "holds_answers", lambda module: False):
+    with mock.patch.object(observation, "holds_answers", return_value=False):
         # How a mistake reads its keys, or draws its numbers, is not what makes it wrong.
         measured = recording.measured.get(trial.cell, ())
         put = {home: {name: Wrap(with_names_of_its_own) for name in measured}}

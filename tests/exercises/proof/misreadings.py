@@ -109,9 +109,7 @@ TASKS = [
     ),
     Task("masking", "empty-row", masking.empty_row, misreadings.masking.of_empty_row),
     Task("masking", "reading", masking.reading, misreadings.masking.of_reading),
-    Task(
-        "masking", "outside", masking.mask_from_outside, misreadings.masking.of_mask_from_outside
-    ),
+    Task("masking", "outside", masking.mask_from_outside, misreadings.masking.of_mask_from_outside),
     Task("complexity", "layer", complexity.layer, misreadings.complexity.of_layer),
     Task("complexity", "by-hand", complexity.two_blocks, misreadings.complexity.of_two_blocks),
     Task(

@@ -154,7 +154,7 @@ def execute(cell: Any, source: str, names: dict[str, Any]) -> None:
     quietly = contextlib.ExitStack()
     if not is_solution(cell):
         # What given cells draw is for readers, and drawing takes long. test_given.py looks at it.
-        quietly.enter_context(mock.patch.object(plt, "figure", lambda **_: mock.MagicMock()))
+        quietly.enter_context(mock.patch.object(plt, "figure"))
     with quietly, contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
         exec(_compiled(source, cell.id), names)
 

@@ -44,7 +44,9 @@ def main() -> int:
     status = 0
     with ProcessPoolExecutor() as processes:
         for assignment in options.assignments:
-            told = processes.map(partial(failures, assignment, options.styles), range(options.seeds), chunksize=25)
+            told = processes.map(
+                partial(failures, assignment, options.styles), range(options.seeds), chunksize=25
+            )
             found = [text for text in told if text]
             print(f"{assignment}: {len(found)} of {options.seeds} seeds failed", flush=True)
             print("".join(found), end="")

@@ -135,7 +135,11 @@ def test_without_an_id_the_personal_tasks_earn_nothing(answer, told, source):
         ("score-matrix", "from attn_lib.course.targets import score_matrix", "score_matrix"),
         ("softmax", "from attn_lib import softmax", "softmax"),
         ("softmax", "import attn_lib\nsoftmax = lambda s: 1 * attn_lib.softmax(s)", "softmax"),
-        ("softmax", "from attn_lib.softmax import _shift\nsoftmax = lambda s: _shift(s, -1)", "_shift"),
+        (
+            "softmax",
+            "from attn_lib.softmax import _shift\nsoftmax = lambda s: _shift(s, -1)",
+            "_shift",
+        ),
         (
             "attention",
             "from attn_lib import scaled_dot_product_attention as attention",

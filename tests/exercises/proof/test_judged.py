@@ -6,8 +6,8 @@ import nbformat
 import pytest
 
 from grader.judging.judge import judge_submission
-from grader.sandbox.inside.limits import Limits
 from grader.releasing.release import generate
+from grader.sandbox.inside.limits import Limits
 from grader.sandbox.sandbox import Sandbox
 from tests.exercises.slips import slips_of
 

@@ -32,7 +32,9 @@ WITHOUT_READINGS = {
 }
 
 
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.assignment}-{task.misread.__name__}")
+@pytest.mark.parametrize(
+    "task", TASKS, ids=lambda task: f"{task.assignment}-{task.misread.__name__}"
+)
 def test_no_wrong_reading_is_accepted(task):
     found = shares(task, IDS)
     assert len(found) >= 5

@@ -60,7 +60,9 @@ class TestNotebook:
                 number = int(heading[1].partition(".")[0])
             if "check.learner_id()" in cell.source:
                 uses.add(number)
-            if is_grade(cell) and is_solution(cell):  # graded by hand, including the use of the numbers
+            if is_grade(cell) and is_solution(
+                cell
+            ):  # graded by hand, including the use of the numbers
                 by_hand.add(number)
         assert uses <= said <= uses | by_hand
 

@@ -1,4 +1,4 @@
-"""Stock nbgrader, which runs tests in the learner's kernel, and its validator give the same marks."""
+"""Stock nbgrader, with tests in the learner's kernel, and its validator give the same marks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from nbgrader.utils import is_solution
 from nbgrader.validator import Validator
 from traitlets.config import Config
 
+from grader.course import do_step, nbgrader_for
 from grader.gradebook import reading
-from grader.course import nbgrader_for, do_step
 from grader.releasing.release import generate
 
 #: nbgrader's behaviour without this course's judge in nbgrader_config.py.

@@ -99,9 +99,7 @@ class TestMistakes:
                 home = recording.homes[trial.name]
                 everywhere = home not in homes  # once for each answer
                 homes.add(home)
-                result = try_out(
-                    trial, proof, source, recording, answers, everywhere=everywhere
-                )
+                result = try_out(trial, proof, source, recording, answers, everywhere=everywhere)
                 if learner == LEARNER:
                     rows.append(row_of(proof, trial, recording, result))
                 lost = {i for i, part in enumerate(result.parts[trial.cell]) if not part.passed}
@@ -126,7 +124,9 @@ class TestMistakes:
         assert all(argued.values()), argued
         in_book = TABLE.read_text(encoding="utf-8").splitlines()
         of_assignment = [line for line in in_book if line.startswith(f"{proof.assignment},")]
-        assert of_assignment == as_csv(rows).splitlines()[1:], "python -m tests.exercises.proof.matrix"
+        assert of_assignment == as_csv(rows).splitlines()[1:], (
+            "python -m tests.exercises.proof.matrix"
+        )
 
     def test_the_table_in_the_book_has_all_assignments(self):
         with TABLE.open(encoding="utf-8", newline="") as file:
@@ -172,7 +172,7 @@ class TestSlips:
         wrong = proof.slips[slip]
         reference = next(cell.source for cell in source if cell.id == wrong.cell)
         answer = f"{reference}\n{wrong.answer}" if wrong.adds else wrong.answer
-        # The first slip of each answer shows that no test cell but those of `tests_of` depends on it.
+        # The first slip of each answer shows that only the test cells of `tests_of` depend on it.
         first = next(name for name, other in proof.slips.items() if other.cell == wrong.cell)
         skipped = points.keys() - proof.tests_of(wrong.cell) if slip != first else ()
         result = run(source, {wrong.cell: answer}, without=skipped)

@@ -1,4 +1,4 @@
-"""Answers that are right for ordinary inputs only: no large scores, whole numbers or second call."""
+"""Answers right for ordinary inputs only: no large scores, whole numbers or second call."""
 
 from __future__ import annotations
 
@@ -107,17 +107,37 @@ DOT_PRODUCTS = {
         attention=("attention", 1),
     ),
     **truncating(
-        score_matrix=("score-matrix", 0, 1), softmax=("softmax", 0, 1), attention=("attention", 2, 1)
+        score_matrix=("score-matrix", 0, 1),
+        softmax=("softmax", 0, 1),
+        attention=("attention", 2, 1),
     ),
-    **fragile("softmax", {"softmax-tests": 1, "attention-tests": 1}, "def softmax(scores):\n    s = scores", f"    return {_WEIGHTS}", "large", "01"),
-    **fragile("attention", 1, f"def attention(q, k, v):\n    {_SCORES}", f"    return {_WEIGHTS} @ v", "large"),
+    **fragile(
+        "softmax",
+        {"softmax-tests": 1, "attention-tests": 1},
+        "def softmax(scores):\n    s = scores",
+        f"    return {_WEIGHTS}",
+        "large",
+        "01",
+    ),
+    **fragile(
+        "attention",
+        1,
+        f"def attention(q, k, v):\n    {_SCORES}",
+        f"    return {_WEIGHTS} @ v",
+        "large",
+    ),
 }
 
 QUIZ = {
     **remembering(formula=("attention_formula", 1)),
     **truncating(attention_formula=("formula", 2, 1)),
     **fragile(
-        "formula", 1, f"def attention_formula(q, k, v):\n    {_SCORES}", f"    return {_WEIGHTS} @ v", "large", "01"
+        "formula",
+        1,
+        f"def attention_formula(q, k, v):\n    {_SCORES}",
+        f"    return {_WEIGHTS} @ v",
+        "large",
+        "01",
     ),
 }
 
@@ -134,12 +154,19 @@ SATURATION = {
         log_softmax=("logarithm", 0, 2),
     ),
     **fragile(
-        "tempered", {"tempered-tests": 1, "sharp-tests": 1}, "def tempered_softmax(scores, temperature):\n    s = scores / temperature",
-        f"    return {_WEIGHTS}", "large", "01",
+        "tempered",
+        {"tempered-tests": 1, "sharp-tests": 1},
+        "def tempered_softmax(scores, temperature):\n    s = scores / temperature",
+        f"    return {_WEIGHTS}",
+        "large",
+        "01",
     ),
     **fragile(
-        "sharp", 1, "def mean_largest_weight(scores):\n    s = scores",
-        f"    return ({_WEIGHTS}).max(axis=-1).mean()", "the function: not yet",
+        "sharp",
+        1,
+        "def mean_largest_weight(scores):\n    s = scores",
+        f"    return ({_WEIGHTS}).max(axis=-1).mean()",
+        "the function: not yet",
     ),
     "a root of the weights": added(
         "tempered",
@@ -240,7 +267,9 @@ MASKING = {
         )
         for number in ("-1e4", "-1e9", "-1e12")
     },
-    "hidden scores a thousand below the smallest": masked("s = np.where(mask, scores, scores.min() - 1000)", 1),
+    "hidden scores a thousand below the smallest": masked(
+        "s = np.where(mask, scores, scores.min() - 1000)", 1
+    ),
     "hidden weights of a millionth": added(
         "softmax",
         """
@@ -317,7 +346,9 @@ COMPLEXITY = {
     **remembering(merging=("merge_outputs", 1), streaming=("streaming_attention", 3)),
     **truncating(merge_outputs=("merging", 2, 1), streaming_attention=("streaming", 2, 1)),
     **{
-        f"merged with {way}": added("merging", _MERGE.format(common=common), 1, "large scores: not yet")
+        f"merged with {way}": added(
+            "merging", _MERGE.format(common=common), 1, "large scores: not yet"
+        )
         for way, common in {
             "the mean of the two maxima": "(max_a + max_b) / 2",
             "the smaller maximum": "np.minimum(max_a, max_b)",
@@ -344,7 +375,10 @@ COMPLEXITY = {
                 "-np.inf",
                 "np.maximum(row_max, s[:, :1])",
             ),
-            "the mean of a block": ("-np.inf", "np.maximum(row_max, s.mean(axis=1, keepdims=True))"),
+            "the mean of a block": (
+                "-np.inf",
+                "np.maximum(row_max, s.mean(axis=1, keepdims=True))",
+            ),
         }.items()
     },
 }
@@ -410,7 +444,11 @@ TEXT = {
         leaving=("without_head", 1),
         cache=("write", 3),
     ),
-    **truncating(embed=("embed", 1, 1), layer_norm=("norm", 0, {"norm-tests": 1, "block-tests": 1}), rotate=("rotary", 0, 1)),
+    **truncating(
+        embed=("embed", 1, 1),
+        layer_norm=("norm", 0, {"norm-tests": 1, "block-tests": 1}),
+        rotate=("rotary", 0, 1),
+    ),
     "positions in the type of the embedding": added(
         "embed",
         """

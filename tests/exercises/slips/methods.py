@@ -20,7 +20,9 @@ def streaming(body: str, told: str = "bytes_of_streaming:") -> Slip:
     return Slip("streaming", answer, adds=True, cost={"streaming-tests": 2}, told=told)
 
 
-def in_blocks(of: str, told: str = "bytes_of_streaming:", before: str = "", scores: str = "q @ keys.T") -> Slip:
+def in_blocks(
+    of: str, told: str = "bytes_of_streaming:", before: str = "", scores: str = "q @ keys.T"
+) -> Slip:
     """Return a slip that streams over the pieces `of` keys and values."""
     return streaming(
         f"""    {before}
@@ -136,16 +138,13 @@ EXPERIMENT = {
     "the theory with noise": experiment(
         "return d_k / divisor**2 * (1 + rng.normal() * ((2 + 6 / d_k) / n) ** 0.5)"
     ),
-    "half as many pairs": pairs(
-        "rng.normal(size=(n // 2, d_k))", "rng.normal(size=(n // 2, d_k))"
-    ),
+    "half as many pairs": pairs("rng.normal(size=(n // 2, d_k))", "rng.normal(size=(n // 2, d_k))"),
     "twice as many pairs": pairs("rng.normal(size=(2 * n, d_k))", "rng.normal(size=(2 * n, d_k))"),
     "a number of pairs of its own": pairs(
         "rng.normal(size=(4000, d_k))", "rng.normal(size=(4000, d_k))"
     ),
     "at most a thousand pairs": experiment(
-        "n = min(n, 1000)\n"
-        f"q, k = {_NORMAL}, {_NORMAL}\nreturn measured_variance(q / divisor, k)",
+        f"n = min(n, 1000)\nq, k = {_NORMAL}, {_NORMAL}\nreturn measured_variance(q / divisor, k)",
         told="variances_of_sizes: 3000 and 4000 pairs give",
     ),
     "the next seed for the keys": pairs(
@@ -208,7 +207,12 @@ _FIVE_POINTS = (
 )
 
 
-def differences(size: str, step: str = "step", quotient: str = _CENTRAL, told: str = "gradient at the queries: not yet") -> Slip:
+def differences(
+    size: str,
+    step: str = "step",
+    quotient: str = _CENTRAL,
+    told: str = "gradient at the queries: not yet",
+) -> Slip:
     """Return a slip that takes both gradients by differences with steps of this size."""
     answer = _LOSS.format(size=size, step=step, quotient=quotient)
     return Slip("gradients", answer, adds=True, cost={"gradients-tests": 3}, told=told)

@@ -25,22 +25,37 @@ COMPLEXITY = {
         "counting", "projection_flops", "r - 1", {"counting-tests": 1}, "projection_flops"
     ),
     "a count off by a ten-thousandth": wrapped(
-        "counting", "projection_flops", "r * 1.00005", {"counting-tests": 1, "drawing-tests": 1}, "projection_flops"
+        "counting",
+        "projection_flops",
+        "r * 1.00005",
+        {"counting-tests": 1, "drawing-tests": 1},
+        "projection_flops",
     ),
     "a count in four digits": wrapped(
-        "counting", "attention_flops", 'float("%.4g" % r) if np.ndim(r) == 0 else r',
-        {"counting-tests": 2}, "attention_flops",
+        "counting",
+        "attention_flops",
+        'float("%.4g" % r) if np.ndim(r) == 0 else r',
+        {"counting-tests": 2},
+        "attention_flops",
     ),
     "outputs in two decimals": wrapped(
         "merging", "merge_outputs", "np.round(r, 2)", {"merging-tests": 2}, "merge_outputs"
     ),
     "outputs of a stream in three decimals": wrapped(
-        "streaming", "streaming_attention", "np.round(r, 3)", {"streaming-tests": 3}, "streaming_attention"
+        "streaming",
+        "streaming_attention",
+        "np.round(r, 3)",
+        {"streaming-tests": 3},
+        "streaming_attention",
     ),
 }
 TOGETHER = {
     "a layer in three decimals": wrapped(
-        "layer", "multi_head_attention", "np.round(r, 3)", {"layer-tests": 3}, "multi_head_attention"
+        "layer",
+        "multi_head_attention",
+        "np.round(r, 3)",
+        {"layer-tests": 3},
+        "multi_head_attention",
     ),
     "a query gradient in three decimals": wrapped(
         "gradients", "query_gradient", "np.round(r, 3)", {"gradients-tests": 2}, "query_gradient"
@@ -48,7 +63,11 @@ TOGETHER = {
 }
 SATURATION = {
     "weights in three decimals": wrapped(
-        "tempered", "tempered_softmax", "np.round(r, 3)", {"tempered-tests": 3, "sharp-tests": 1}, "tempered_softmax"
+        "tempered",
+        "tempered_softmax",
+        "np.round(r, 3)",
+        {"tempered-tests": 3, "sharp-tests": 1},
+        "tempered_softmax",
     ),
     "logarithms in three decimals": wrapped(
         "logarithm", "log_softmax", "np.round(r, 3)", {"logarithm-tests": 2}, "log_softmax"
@@ -65,15 +84,27 @@ SATURATION = {
 }
 MASKING = {
     "masked weights in three decimals": wrapped(
-        "softmax", "masked_softmax", "np.round(r, 3)", {"softmax-tests": 4, "bug-tests": 2}, "masked_softmax"
+        "softmax",
+        "masked_softmax",
+        "np.round(r, 3)",
+        {"softmax-tests": 4, "bug-tests": 2},
+        "masked_softmax",
     ),
 }
 DOT_PRODUCTS = {
     "scores in two decimals": wrapped(
-        "score-matrix", "score_matrix", "np.round(r, 2)", {"score-matrix-tests": 2, "attention-tests": 4}, "score_matrix"
+        "score-matrix",
+        "score_matrix",
+        "np.round(r, 2)",
+        {"score-matrix-tests": 2, "attention-tests": 4},
+        "score_matrix",
     ),
     "shares in three decimals": wrapped(
-        "softmax", "softmax", "np.round(r, 3)", {"softmax-tests": 3, "attention-tests": 4}, "softmax"
+        "softmax",
+        "softmax",
+        "np.round(r, 3)",
+        {"softmax-tests": 3, "attention-tests": 4},
+        "softmax",
     ),
     "mixtures in two decimals": wrapped(
         "attention", "attention", "np.round(r, 2)", {"attention-tests": 4}, "attention"
@@ -81,7 +112,11 @@ DOT_PRODUCTS = {
 }
 VARIANCE = {
     "a variance in two decimals": wrapped(
-        "measured", "measured_variance", "round(r, 2)", {"measured-tests": 2, "experiment-tests": 2}, "measured_variance"
+        "measured",
+        "measured_variance",
+        "round(r, 2)",
+        {"measured-tests": 2, "experiment-tests": 2},
+        "measured_variance",
     ),
     "a variance in three decimals": wrapped(
         "measured", "measured_variance", "round(r, 3)", {"measured-tests": 1}, "measured_variance"
