@@ -287,9 +287,12 @@ many(hold, 7)
         + """
 def hold(n):
     kept = take(50)
-    while os.fork() == 0:
-        pass
-    os._exit(0)
+    while True:
+        try:
+            if os.fork():
+                os._exit(0)
+        except BlockingIOError:  # too many processes at this moment
+            pass
 many(hold, 7)
 """,
         ended="it",  # used more memory, or came and went too fast
