@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn_lib.course.mistakes import appearances
 from attn_lib.course.mistakes.core import Function
@@ -22,6 +23,9 @@ HAND_MARGIN = 0.01
 
 #: Draws before `first_suitable` gives up; suitable numbers are found long before.
 MAX_DRAWS = 10_000
+
+#: Draws that `first_suitable_of_many` makes at once.
+AT_ONCE = 250
 
 Numbers = TypeVar("Numbers")
 
@@ -117,7 +121,62 @@ def first_suitable(
         numbers = draw(rng)
         if suitable(numbers):
             return numbers
-    raise RuntimeError(
+    raise _none_suitable(task)
+
+
+def first_suitable_of_many(
+    learner_id: str,
+    task: str,
+    draw: Callable[[np.random.Generator, int], tuple[NDArray[Any], ...]],
+    possible: Callable[..., NDArray[np.bool_]],
+    suitable: Callable[..., bool],
+) -> tuple[NDArray[Any], ...]:
+    """Return the first suitable draw for a task that most draws do not suit.
+
+    Many draws are made at once. Conditions that NumPy computes for all of them at once cost far
+    less than a condition on each draw.
+
+    Parameters
+    ----------
+    learner_id, task : str
+        See `personal_rng`.
+    draw : callable
+        Takes a random generator and how many draws to make, and returns arrays whose first axis is
+        that of the draws.
+    possible : callable
+        Takes these arrays, returns an array that is False for each draw that does not suit.
+    suitable : callable
+        Takes the arrays of one possible draw, returns whether it suits the task.
+
+    Raises
+    ------
+    RuntimeError
+        If none of `MAX_DRAWS` draws is suitable.
+
+    Examples
+    --------
+    >>> (found,) = first_suitable_of_many(
+    ...     "ada",
+    ...     "even",
+    ...     lambda rng, number: (rng.integers(10, size=number),),
+    ...     lambda drawn: drawn % 2 == 0,
+    ...     lambda one: one > 4,
+    ... )
+    >>> found in (6, 8)
+    True
+    """
+    rng = personal_rng(learner_id, task)
+    for begun in range(0, MAX_DRAWS, AT_ONCE):
+        drawn = draw(rng, min(AT_ONCE, MAX_DRAWS - begun))
+        for index in np.flatnonzero(possible(*drawn)):
+            numbers = tuple(part[index].copy() for part in drawn)
+            if suitable(*numbers):
+                return numbers
+    raise _none_suitable(task)
+
+
+def _none_suitable(task: str) -> RuntimeError:
+    return RuntimeError(
         f"{task}: none of {MAX_DRAWS} draws is suitable. If no numbers can show one of the "
         "mistakes that they must show, remove its id; otherwise relax another condition."
     )

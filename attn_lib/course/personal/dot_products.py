@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.course.personal.core import first_suitable, mistakes_show, personal_rng
+from attn_lib.course.personal.core import (
+    first_suitable_of_many,
+    mistakes_show,
+    personal_rng,
+)
+from attn_lib.course.personal.misreadings import any_accepted, none_accepted
 from attn_lib.course.personal.misreadings import dot_products as misreadings
-from attn_lib.course.personal.misreadings import none_accepted
 
 _IN_RAW_SCORES = ("keys-times-queries", "cosine-scores", "scores-already-scaled")
 _IN_SCALED_SCORES = (*_IN_RAW_SCORES, "no-scale", "divide-by-d_k", "multiply-by-root-d_k")
@@ -42,6 +46,12 @@ MAX_LEAD = 8
 
 #: Least raw score whose exponential, after scaling, has two digits among three decimals.
 MIN_SCORE = -6
+
+
+#: The least and the greatest value of each number that `two_keys` draws: two of the query, four of
+#: the keys, four of the values.
+_LEAST = np.repeat([1, -3, 0], [2, 4, 4])
+_GREATEST = np.repeat([4, 3, 9], [2, 4, 4])
 
 
 class TwoKeys(NamedTuple):
@@ -81,24 +91,10 @@ def two_keys(learner_id: str) -> TwoKeys:
     >>> q.shape, k.shape, v.shape
     ((2,), (2, 2), (2, 2))
     """
-
-    def draw(rng: np.random.Generator) -> TwoKeys:
-        return TwoKeys(
-            q=rng.integers(1, 5, size=2),
-            k=rng.integers(-3, 4, size=(2, 2)),
-            v=rng.integers(0, 10, size=(2, 2)),
-        )
-
-    def suitable(numbers: TwoKeys) -> bool:
-        return (
-            bool((numbers.v[0] != numbers.v[1]).all())
-            and _have_causes_of_their_own(numbers)
-            and _one_key_leads(numbers)
-            and none_accepted(misreadings.of_two_keys(numbers))
-            and mistakes_show(_asked_of(numbers), SHOWN_BY_TWO_KEYS)
-        )
-
-    return first_suitable(learner_id, "two-keys", draw, suitable)
+    found = first_suitable_of_many(
+        learner_id, "two-keys", _draw_keys, _are_possible_keys, _are_suitable_keys
+    )
+    return TwoKeys(*found)
 
 
 def sizes(learner_id: str) -> Sizes:
@@ -139,41 +135,62 @@ def weights_to_read(learner_id: str) -> NDArray[np.floating]:
     >>> bool(np.allclose(weights_to_read("ada").sum(axis=1), 1))
     True
     """
-
-    def draw(rng: np.random.Generator) -> NDArray[np.floating]:
-        q, k = rng.normal(size=(3, 4)), 2 * rng.normal(size=(4, 4))
-        return scaled_dot_product_attention(q, k, np.eye(4))
-
-    def suitable(weights: NDArray[np.floating]) -> bool:
-        ordered = np.sort(weights, axis=1)
-        clear = (ordered[:, -1] - ordered[:, -2]).min() > 0.1
-        varied = len(set(weights.argmax(axis=1).tolist())) == 3
-        return bool(
-            clear
-            and varied
-            and abs(weights[2, 0] - weights[0, 2]) > 0.1
-            and none_accepted(misreadings.of_weights(weights))
-        )
-
-    return first_suitable(learner_id, "weights-to-read", draw, suitable)
+    (found,) = first_suitable_of_many(
+        learner_id, "weights-to-read", _draw_weights, _are_clear, _are_read_in_one_way
+    )
+    return found
 
 
-def _have_causes_of_their_own(numbers: TwoKeys) -> bool:
-    """Say whether likely misreadings of the keys lead neither to equal nor to one-hot weights.
+def _draw_keys(rng: np.random.Generator, number: int) -> TwoKeys:
+    drawn = rng.integers(_LEAST, _GREATEST, size=(number, len(_LEAST)), endpoint=True)
+    q, k, v = drawn[:, :2], drawn[:, 2:6], drawn[:, 6:]
+    return TwoKeys(q, k.reshape(-1, 2, 2), v.reshape(-1, 2, 2))
+
+
+def _are_possible_keys(
+    q: NDArray[np.int64], k: NDArray[np.int64], v: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Say which of several draws meet the conditions that cost little; see `two_keys`."""
+    return (
+        (v[:, 0] != v[:, 1]).all(axis=-1)
+        & _have_causes_of_their_own(q, k)
+        & _one_key_leads(q, k)
+        & ~any_accepted(misreadings.of_raw_scores(q, k, v))
+    )
+
+
+def _are_suitable_keys(q: NDArray[np.int64], k: NDArray[np.int64], v: NDArray[np.int64]) -> bool:
+    """Say whether one draw meets the other conditions of `two_keys`."""
+    numbers = TwoKeys(q, k, v)
+    return none_accepted(misreadings.of_two_keys(numbers)) and mistakes_show(
+        _asked_of(numbers), SHOWN_BY_TWO_KEYS
+    )
+
+
+def _have_causes_of_their_own(q: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say of each draw whether likely misreadings lead neither to equal nor to one-hot weights.
 
     Another cause would be named for such weights.
     """
-    q, k, _ = numbers
-    (q0, q1), (lead0, lead1) = q.tolist(), (k[0] - k[1]).tolist()
-    columns, signless = q @ k, np.abs(k) @ q
-    leads = (
-        q0 * lead0,
-        q1 * lead1,
-        q0 * lead1 + q1 * lead0,
-        int(columns[0] - columns[1]),
-        int(signless[0] - signless[1]),
+    query, lead = q[:, None], k[:, 0] - k[:, 1]
+    by_column, without_signs = (k * q[..., None]).sum(1), (np.abs(k) * query).sum(-1)
+    leads = np.abs(
+        [
+            q[:, 0] * lead[:, 0],
+            q[:, 1] * lead[:, 1],
+            (q * lead[:, ::-1]).sum(-1),
+            by_column[:, 0] - by_column[:, 1],
+            without_signs[:, 0] - without_signs[:, 1],
+        ]
     )
-    return bool((k @ q).min() >= MIN_SCORE) and all(0 < abs(lead) <= MAX_LEAD for lead in leads)
+    least_score = (k * query).sum(-1).min(-1)
+    return (least_score >= MIN_SCORE) & ((leads > 0) & (leads <= MAX_LEAD)).all(axis=0)
+
+
+def _one_key_leads(q: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say of each draw whether one key has clearly more weight, and the other enough to be seen."""
+    weights = scaled_dot_product_attention(q[:, None], k, np.eye(2))[:, 0]
+    return (np.abs(weights[:, 0] - weights[:, 1]) > 0.2) & (weights.min(axis=-1) > 0.02)
 
 
 def _asked_of(numbers: TwoKeys) -> dict[str, tuple[NDArray[np.float64], ...]]:
@@ -181,7 +198,19 @@ def _asked_of(numbers: TwoKeys) -> dict[str, tuple[NDArray[np.float64], ...]]:
     return {"score_matrix": (q, k), "scaled_scores": (q, k), "attention": (q, k, v)}
 
 
-def _one_key_leads(numbers: TwoKeys) -> bool:
-    """Say whether one key has clearly more weight, and the other enough to be seen."""
-    weights = scaled_dot_product_attention(numbers.q[None], numbers.k, np.eye(2))[0]
-    return bool(abs(weights[0] - weights[1]) > 0.2 and weights.min() > 0.02)
+def _draw_weights(rng: np.random.Generator, number: int) -> tuple[NDArray[np.floating]]:
+    drawn = rng.normal(size=(number, 7, 4))
+    return (scaled_dot_product_attention(drawn[:, :3], 2 * drawn[:, 3:], np.eye(4)),)
+
+
+def _are_clear(weights: NDArray[np.floating]) -> NDArray[np.bool_]:
+    """Say of each draw whether the queries clearly prefer three different keys."""
+    ordered = np.sort(weights, axis=-1)
+    clear = (ordered[..., -1] - ordered[..., -2]).min(axis=-1) > 0.1
+    first, second, third = np.moveaxis(weights.argmax(axis=-1), -1, 0)
+    varied = (first != second) & (second != third) & (third != first)
+    return clear & varied & (np.abs(weights[:, 2, 0] - weights[:, 0, 2]) > 0.1)
+
+
+def _are_read_in_one_way(weights: NDArray[np.floating]) -> bool:
+    return none_accepted(misreadings.of_weights(weights))

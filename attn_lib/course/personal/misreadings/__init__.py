@@ -15,11 +15,12 @@ from attn_lib.course.personal.misreadings import (
     softmax_saturation,
     variance_growth,
 )
-from attn_lib.course.personal.misreadings.core import Asked, accepted, none_accepted
+from attn_lib.course.personal.misreadings.core import Asked, accepted, any_accepted, none_accepted
 
 __all__ = [
     "Asked",
     "accepted",
+    "any_accepted",
     "complexity",
     "dot_products",
     "from_text_to_next_word",

@@ -40,9 +40,26 @@ def accepted(asked: Asked) -> list[str]:
     >>> accepted(Asked([1, 2], {"from 1": [2, 3], "in reverse": [2, 1], "sorted": [1, 2]}))
     ['sorted']
     """
-    margin = 0.0 if asked.decimals is None else MARGIN * 10.0**-asked.decimals
-    right = np.asarray(asked.right)
+    right, margin = np.asarray(asked.right), _margin(asked)
     return [name for name, wrong in asked.wrong.items() if _is_near(wrong, right, margin)]
+
+
+def any_accepted(asked: Asked) -> NDArray[np.bool_]:
+    """Say of each of many answers whether a wrong reading lies too near to it.
+
+    Parameters
+    ----------
+    asked : Asked
+        Arrays of one shape, whose last axis is that of the numbers in an answer.
+
+    Examples
+    --------
+    >>> asked = Asked(np.array([[1, 2], [3, 3]]), {"in reverse": np.array([[2, 1], [3, 3]])})
+    >>> any_accepted(asked)
+    array([False,  True])
+    """
+    wrong = np.stack([*asked.wrong.values()])
+    return (np.abs(wrong - asked.right) <= _margin(asked)).all(axis=-1).any(axis=0)
 
 
 def none_accepted(answers: Mapping[str, Asked]) -> bool:
@@ -59,6 +76,10 @@ def none_accepted(answers: Mapping[str, Asked]) -> bool:
     True
     """
     return not any(accepted(asked) for asked in answers.values())
+
+
+def _margin(asked: Asked) -> float:
+    return 0.0 if asked.decimals is None else MARGIN * 10.0**-asked.decimals
 
 
 def _is_near(wrong: object, right: NDArray[Any], margin: float) -> bool:

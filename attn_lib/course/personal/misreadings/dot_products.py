@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,6 +105,48 @@ def of_weights(W: NDArray[np.floating]) -> dict[str, Asked]:
     }
 
 
+def of_raw_scores(q: NDArray[Any], k: NDArray[Any], v: NDArray[Any]) -> Asked:
+    """Return the scores of two keys, and what other readings give.
+
+    Parameters
+    ----------
+    q : ndarray of numbers, shape (..., 2)
+    k, v : ndarray of numbers, shape (..., 2, 2)
+        One key or value a row. Leading axes are those of several draws.
+    """
+    query = q[..., None, :]
+    raw = (k * query).sum(-1)
+    distances = np.linalg.norm(k - query, axis=-1)
+    return Asked(
+        raw,
+        {
+            "columns taken for keys": (k * q[..., None]).sum(-2),
+            "first coordinate only": q[..., :1] * k[..., 0],
+            "second coordinate only": q[..., 1:] * k[..., 1],
+            "keys exchanged": raw[..., ::-1],
+            "coordinates crossed": (k * query[..., ::-1]).sum(-1),
+            "values for keys": (v * query).sum(-1),
+            "values for keys, by columns": (v * q[..., None]).sum(-2),
+            "query and keys added": q.sum(-1, keepdims=True) + k.sum(-1),
+            "keys alone": k.sum(-1),
+            "products subtracted": (k * query * [1, -1]).sum(-1),
+            "largest product": (k * query).max(-1),
+            "keys without signs": (np.abs(k) * query).sum(-1),
+            "distances": distances,
+            "distances, nearest first": -distances,
+            "keys with keys": (k * k).sum(-1),
+            "without signs": np.abs(raw),
+            "mean of the products": raw / 2,
+            "scaled": raw / np.sqrt(2),
+        },
+        decimals=3,
+    )
+
+
+#: Readings of the scores that other answers of `of_two_keys` have in another form.
+_OF_RAW_SCORES_ALONE = ("without signs", "mean of the products", "scaled")
+
+
 def of_two_keys(numbers: TwoKeys) -> dict[str, Asked]:
     """Return the steps of attention for two keys, and what other readings give.
 
@@ -113,26 +155,13 @@ def of_two_keys(numbers: TwoKeys) -> dict[str, Asked]:
     numbers : TwoKeys
     """
     q, k, v = (array.astype(float) for array in numbers)
-    raw, root = k @ q, np.sqrt(2)
+    raw_scores = of_raw_scores(q, k, v)
+    raw, root = raw_scores.right, np.sqrt(2)
     scaled, weights = raw / root, softmax(raw / root)
-    other_scores = {
-        "columns taken for keys": q @ k,
-        "first coordinate only": q[0] * k[:, 0],
-        "second coordinate only": q[1] * k[:, 1],
-        "keys exchanged": raw[::-1],
-        "coordinates crossed": k @ q[::-1],
-        "values for keys": v @ q,
-        "values for keys, by columns": q @ v,
-        "query and keys added": q.sum() + k.sum(axis=1),
-        "keys alone": k.sum(axis=1),
-        "products subtracted": k @ (q * [1, -1]),
-        "largest product": (k * q).max(axis=1),
-        "keys without signs": np.abs(k) @ q,
-        "distances": np.linalg.norm(k - q, axis=1),
-        "distances, nearest first": -np.linalg.norm(k - q, axis=1),
-        "keys with keys": (k * k).sum(axis=1),
-    }
-    other_scaled = {name: scores / root for name, scores in other_scores.items()} | {
+    other_scores = raw_scores.wrong.items()
+    other_scaled = {
+        name: scores / root for name, scores in other_scores if name not in _OF_RAW_SCORES_ALONE
+    } | {
         "not scaled": raw,
         "by d_k": raw / 2,
         "times the root": raw * root,
@@ -163,12 +192,7 @@ def of_two_keys(numbers: TwoKeys) -> dict[str, Asked]:
     mixtures = {name: other @ v for name, other in other_weights.items()}
     del mixtures["rounded to one decimal"]  # often too near, and it is asked not to round
     return {
-        "raw_scores": Asked(
-            raw,
-            other_scores
-            | {"without signs": np.abs(raw), "mean of the products": raw / 2, "scaled": scaled},
-            decimals=3,
-        ),
+        "raw_scores": raw_scores,
         "scaled_scores": Asked(
             scaled,
             {name: other for name, other in other_scaled.items() if "rounded" not in name}

@@ -12,7 +12,12 @@ import pytest
 from attn_lib import scaled_dot_product_attention
 from attn_lib.course import personal
 from attn_lib.course.personal import checked_id, personal_rng, sizes, two_keys, weights_to_read
-from attn_lib.course.personal.core import mistakes_show, wrong_functions
+from attn_lib.course.personal.core import (
+    AT_ONCE,
+    first_suitable_of_many,
+    mistakes_show,
+    wrong_functions,
+)
 from attn_lib.course.personal.dot_products import SHOWN_BY_TWO_KEYS
 from tests.attn_lib.course.personal.learners import LEARNERS, check_shown
 from tests.attn_lib.course.personal.left_out import BY_TWO_KEYS, IN_SCORES_OF_TWO_KEYS
@@ -75,6 +80,42 @@ class TestDraws:
     def test_learners_rarely_share_them(self):
         assert len({repr(keys_of(learner)) for learner in LEARNERS}) == len(LEARNERS)
         assert len({sizes(learner) for learner in LEARNERS}) == len(LEARNERS)
+
+
+class TestManyDrawsAtOnce:
+    @staticmethod
+    def draw(rng, number):
+        return rng.integers(100, size=number), rng.integers(10, size=(number, 3))
+
+    @staticmethod
+    def is_found(one, three):
+        return one == 42 and bool((three < 8).all())
+
+    def test_the_first_suitable_one_is_found_in_whichever_block(self):
+        rng = personal_rng("ada", "pairs")
+        ones, threes = self.draw(rng, AT_ONCE)
+        more, others = self.draw(rng, AT_ONCE)
+        ones, threes = np.concatenate([ones, more]), np.concatenate([threes, others])
+        index = next(i for i in range(len(ones)) if self.is_found(ones[i], threes[i]))
+        found = first_suitable_of_many(
+            "ada", "pairs", self.draw, lambda one, three: one == 42, self.is_found
+        )
+        assert found[0] == 42
+        np.testing.assert_array_equal(found[1], threes[index])
+
+    def test_a_number_of_draws_that_is_no_multiple_is_not_exceeded(self, monkeypatch):
+        monkeypatch.setattr(personal.core, "MAX_DRAWS", AT_ONCE + 3)
+        drawn = []
+
+        def draw(rng, number):
+            drawn.append(number)
+            return self.draw(rng, number)
+
+        with pytest.raises(RuntimeError, match=f"pairs: none of {AT_ONCE + 3} draws is suitable"):
+            first_suitable_of_many(
+                "ada", "pairs", draw, lambda one, _: one < 50, lambda *numbers: False
+            )
+        assert drawn == [AT_ONCE, 3]
 
 
 class TestTwoKeys:
@@ -158,7 +199,7 @@ class TestOthers:
 
 def test_weights_that_never_fit_raise_an_error(monkeypatch):
     def same_for_every_key(q, k, v):
-        return np.full((3, 4), 0.25)
+        return np.full((len(q), 3, 4), 0.25)
 
     monkeypatch.setattr(personal.core, "MAX_DRAWS", 20)
     monkeypatch.setattr(personal.dot_products, "scaled_dot_product_attention", same_for_every_key)
