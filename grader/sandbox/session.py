@@ -131,6 +131,7 @@ class Session:
             None if body.problem else body.returned,
             body.problem[:_MAX_CHARACTERS],
             body.on_these_arguments,
+            is_stub=body.is_stub,
             arose=body.arose[:_MAX_CHARACTERS],
             uses=body.uses[:_MAX_CHARACTERS],
         )

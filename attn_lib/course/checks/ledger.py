@@ -69,6 +69,7 @@ class Ledger:
         self._libraries: dict[str, None] = {}  # sentences on libraries that answers use, in order
         self._wrong: list[tuple[Part, int, Diagnosis]] = []  # part, position of the finding in it
         self._called: dict[str, str] = {}  # functions that were called, and what they use
+        self._stubs: dict[str, str] = {}  # functions without statements, and what is said of them
         # Name, arguments and drawing.
         self._drawn: deque[tuple[str, Sequence[Any], Observation]] = deque(maxlen=MAX_DRAWN)
 
@@ -129,6 +130,9 @@ class Ledger:
             return None
         if library := library_used_by(function):
             self._libraries.setdefault(f"{name} uses {library}. {WHAT_IS_THERE}")
+        if name in self._stubs:  # it would raise again
+            self.note(name, self._stubs[name])
+            return None
         at_home = not isinstance(function, StandIn)
         with (
             patient(name) if at_home else contextlib.nullcontext(),
@@ -140,6 +144,8 @@ class Ledger:
             return observation
         given = shapes_of(args) if observation.on_these_arguments else ""
         self.note(name, observation.problem, given=given)
+        if observation.is_stub:
+            self._stubs[name] = observation.problem
         if observation.stopped:
             self.conclude()
             raise ChecksFailed(self.as_text())

@@ -48,6 +48,7 @@ class Observation:
     problem: str = ""  #: why the returned value does not count; empty if it does
     on_these_arguments: bool = False  #: whether the problem may depend on the arguments
     stopped: bool = False  #: whether the user interrupted the call
+    is_stub: bool = False  #: whether the function has no statement but ``raise``
     arose: str = ""  #: the line in which the first NaN or infinity of the call arose
     uses: str = ""  #: the other functions of the notebook that it uses, separated by blanks
 
@@ -102,7 +103,7 @@ def _observe(function: Callable[..., Any], args: Sequence[Any], own_work: bool) 
         with np.errstate(over="call", invalid="call", call=arose):
             result, borrowed = _call_and_watch(function, given, own_work)
     except NotImplementedError as error:
-        return Observation(problem=_not_written(function, error))
+        return Observation(problem=_not_written(function, error), is_stub=_is_stub(function))
     except KeyboardInterrupt:
         return Observation(
             problem="it was stopped before it returned. Is there a loop that does not end?",
@@ -228,13 +229,26 @@ def _not_written(function: Callable[..., Any], error: NotImplementedError) -> st
 
 def is_written(code: CodeType) -> bool:
     """Return whether a function has more statements than its docstring and a ``raise``."""
+    body = _body_of(code)
+    return body is not None and has_statements(body)
+
+
+def _is_stub(function: Callable[..., Any]) -> bool:
+    """Return whether a function has no such statement, for all that can be read of it."""
+    code = getattr(function, "__code__", None)
+    body = None if code is None else _body_of(code)
+    return body is not None and not has_statements(body)
+
+
+def _body_of(code: CodeType) -> list[ast.stmt] | None:
+    """Return the statements of a function, or None if its source cannot be read."""
     # inspect.getsourcelines would first look for the file in each of a thousand loaded modules.
     lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
     try:
         (tree,) = ast.parse(textwrap.dedent("".join(inspect.getblock(lines)))).body
     except (SyntaxError, ValueError):
-        return False
-    return isinstance(tree, ast.FunctionDef) and has_statements(tree.body)
+        return None
+    return tree.body if isinstance(tree, ast.FunctionDef) else None
 
 
 def has_statements(body: Sequence[ast.stmt]) -> bool:

@@ -456,7 +456,7 @@ _FIELDS: dict[Any, tuple[Callable[[Any], bool], ...]] = {
         *[_all(str)] * 2,
         _is(bool),
     ),
-    "observation": (lambda _: True, _is(str), _is(bool), _is(bool), _is(str), _is(str)),
+    "observation": (lambda _: True, _is(str), *[_is(bool)] * 3, *[_is(str)] * 2),
 }
 
 

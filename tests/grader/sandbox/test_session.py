@@ -93,6 +93,7 @@ def test_an_error_in_a_call_is_described(sandbox, body, problem):
         seen = session.call("f", [np.ones(2)], own_work=True)
         assert seen.problem.startswith(problem)
         assert seen.returned is None
+        assert seen.is_stub == (problem == "not written yet.")
         assert session.value("kept") == 5
 
 

@@ -233,6 +233,37 @@ class TestCall:
 
         assert report_of_call(stub) == "it: not yet - f: not written yet."
 
+    def test_a_stub_is_called_once(self):
+        called = []
+
+        def stub(q, k):
+            """Return the scores."""
+            raise NotImplementedError(called.append(q))
+
+        def unfinished(q, k):
+            called.append(q)
+            raise NotImplementedError
+
+        check = Checks({"stub": stub, "unfinished": unfinished})
+        for title in ("one", "two"):
+            check.part(title, points=1)
+            check.call("stub", Q, K, target="score_matrix")
+            check.call("unfinished", Q, K, target="score_matrix")
+        said = report_of(check)
+        assert said.count("stub: not written yet.") == 2
+        assert said.count("it still raises NotImplementedError") == 2
+        assert len(called) == 3
+
+    def test_a_function_that_cannot_be_read_is_called_each_time(self):
+        """Whether such a function does anything but raise is not known."""
+        made = {}
+        exec("def f(q):\n    if q.shape == (2,): raise NotImplementedError\n    return 2 * q", made)
+        check = Checks({"f": made["f"]})
+        for size in (2, 3):
+            check.part(f"{size}", points=1)
+            check.call("f", np.ones(size), expected=2 * np.ones(size))
+        assert report_of(check) == "2: not yet - f: not written yet. 3: ok, worth 1 point"
+
     def test_no_function(self):
         assert report_of_call(3.0) == "it: not yet - f: expected a function, got float."
 
