@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -36,6 +37,9 @@ KEPT_TYPES = ("text/plain", "image/png")
 
 #: Magics that install packages: without a network they would try until the cell's time is over.
 INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
+
+#: What IPython removes from Python code too: blanks before it, and prompts.
+_REMOVED = re.compile(r"^\s|In \[|>>>")
 
 _PICTURES = 8  # the limit of pictures, in multiples of the limit of text
 _LINES = 40  # kept at each end of a traceback
@@ -253,6 +257,17 @@ class Shell(InteractiveShell):
             child.kill()
             child.wait()
             printed.close()
+
+    def transform_cell(self, raw_cell: str) -> str:
+        """Return a cell as Python code: at once if it is such code already.
+
+        IPython looks for its own syntax token by token. For most cells, that takes longer than
+        executing them.
+        """
+        is_single_line = len(raw_cell.splitlines()) < 2  # which may be a magic, such as ``ls``
+        if is_single_line or _REMOVED.search(raw_cell) or not is_python(raw_cell):
+            return str(super().transform_cell(raw_cell))
+        return raw_cell if raw_cell.endswith("\n") else f"{raw_cell}\n"
 
     def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> object:
         """Run a magic. One that fails, or would install something, is left out with a note."""

@@ -44,8 +44,9 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
     selectors.DefaultSelector = selectors.PollSelector  # type: ignore[assignment,misc]
     shell = _warm_shell()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes forks that have ended
-    gc.freeze()  # `reset` in `_warm_shell` has just collected garbage
+    gc.freeze()
     gc.enable()
+    memory, size = _own_memory()
     with socket.socket(fileno=control) as judge:
         judge.sendall(b"ready")
         while True:
@@ -55,7 +56,8 @@ def main(control: int, settings: dict[str, Any]) -> NoReturn:
             connection = _connect(socket.socket(fileno=descriptors[0]))
             if os.fork() == 0:
                 _use_only(cores)
-                _become_runner(connection, shell, limits, settings["kept"] if isolated else None)
+                kept = settings["kept"] if isolated else None
+                _become_runner(connection, shell, limits, kept, memory, size)
             connection.close()
 
 
@@ -79,13 +81,20 @@ def _use_only(cores: bytes) -> None:
 
 
 def _become_runner(
-    connection: socket.socket, shell: Shell, limits: Limits, kept: list[str] | None
+    connection: socket.socket,
+    shell: Shell,
+    limits: Limits,
+    kept: list[str] | None,
+    memory: int,
+    size: int,
 ) -> None:
-    """Isolate this fork, unless `kept` is None, and answer requests; never return."""
+    """Isolate this fork, unless `kept` is None, and answer requests; never return.
+
+    `memory` and `size` are those of the warm process; see `namespaces.set_limits`.
+    """
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        memory, size = _own_memory()
         _keep_only(connection)
         namespaces.be_ended_first()
         if kept is not None:
@@ -115,10 +124,12 @@ def _warm_shell() -> Shell:
     for source in (
         "import matplotlib.pyplot as plt\nplt.plot([0, 1], label='a')\nplt.legend()\nplt.show()",
         "import numpy as np\n1 + 1",
+        'def f():\n    """One.\n\n    Two.\n    """\n    return "a" + \'b\'',
         "1 / 0",
         "def (",
     ):
         shell.execute(source, "warm", Limits())
+    gc.freeze()  # `reset` collects garbage, and would look at all that was imported
     shell.reset(new_session=True)
     return shell
 
