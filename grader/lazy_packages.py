@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 #: Packages that import all their modules although grading needs only a few of them.
 PACKAGES = (
+    "attn_lib",
     "isoduration",
     "isoduration.parser",
     "nbconvert",

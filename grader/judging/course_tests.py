@@ -29,8 +29,9 @@ from attn_lib.course.personal.core import salted
 from attn_lib.course.personal.ids import checked_id
 from grader.errors import GraderError
 from grader.judging.bounds import bounded
-from grader.judging.findings import JudgedPart, PartsListener
+from grader.judging.findings import JudgedPart
 from grader.judging.handing_out import LEARNER_ID
+from grader.judging.listening import PartsListener
 from grader.judging.live import Live
 from grader.judging.mentions import mentioned
 from grader.judging.open_feedback import keep_without_expected

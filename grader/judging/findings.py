@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from itertools import islice
 from typing import Any
 
-from attn_lib.course.checks import Part
-from attn_lib.course.checks.events import Event, Finished
-from attn_lib.course.checks.findings import as_text, shortened
-from grader.judging.outputs import writable
-
-#: Length of one text. `shortened` cuts messages, which may quote a learner, well below it.
+#: Length of one text. `grader.judging.listening` cuts messages, which may quote a learner, well
+#: below it.
 MAX_CHARACTERS = 4000
 #: Parts of one test cell; honest cells have far fewer.
 MAX_PARTS = 1000
@@ -54,54 +49,9 @@ class JudgedPart:
     findings: tuple[JudgedFinding, ...] = ()
     choices: tuple[Choice, ...] = ()
 
-    @classmethod
-    def of(cls, part: Part) -> JudgedPart:
-        """Return a part as data: each failed check once, with shortened texts."""
-        failed = (finding for finding in part.findings if not finding.passed)
-        found = dict.fromkeys(
-            JudgedFinding(_kept(finding.name), _kept(finding.message), finding.mistake)
-            for finding in failed
-        )
-        findings = tuple(islice(found, MAX_FINDINGS))
-        # A letter that only follows from an earlier answer has a remark.
-        chosen = dict.fromkeys(
-            Choice(_kept(f.name), _kept(f.chosen), f.passed and not f.remark)
-            for f in part.findings
-            if f.chosen
-        )
-        choices = tuple(islice(chosen, MAX_FINDINGS))
-        return cls(_kept(part.title), float(part.points), part.passed, findings, choices)
-
 
 #: The parts of each test cell, by its name.
 PartsByCell = Mapping[str, tuple[JudgedPart, ...]]
-
-
-class PartsListener:
-    """A listener that keeps the parts that a test cell finishes.
-
-    Examples
-    --------
-    >>> from attn_lib.course.checks import Checks, listening
-    >>> check, listener = Checks({"range_of": 16}), PartsListener()
-    >>> with listening(listener):
-    ...     check.part("their range", points=1)
-    ...     check.value("range_of", target="score_range", args=(64,))
-    ...     check.finish()
-    their range: ok, worth 1 point
-    >>> listener.parts
-    (JudgedPart(title='their range', points=1.0, passed=True, findings=(), choices=()),)
-    """
-
-    def __init__(self) -> None:
-        self.parts: tuple[JudgedPart, ...] = ()
-        self.without_expected = ""  #: the text for learners who may hand in again
-
-    def __call__(self, event: Event) -> None:
-        """Keep the parts of a `Finished` event; a cell may send several."""
-        if isinstance(event, Finished):
-            self.parts += tuple(map(JudgedPart.of, event.parts))
-            self.without_expected = writable(as_text(event.parts, True, tells_expected=False))
 
 
 def mistakes_in(parts: PartsByCell) -> tuple[str, ...]:
@@ -175,7 +125,3 @@ def _text(value: object) -> str:
         got = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
         raise ValueError(f"parts: expected a text of at most {MAX_CHARACTERS}, got {got}.")
     return value
-
-
-def _kept(text: str) -> str:
-    return writable(shortened(text))

@@ -16,10 +16,10 @@ from grader.judging.findings import (
     Choice,
     JudgedFinding,
     JudgedPart,
-    PartsListener,
     mistakes_in,
     parts_from_json,
 )
+from grader.judging.listening import PartsListener
 from grader.judging.verdict import GRADED, Verdict
 
 PARTS = {
