@@ -188,7 +188,11 @@ def timed(command: list[str], folder: Path) -> Used:
 
 def run(command: list[str], folder: Path) -> None:
     scripts = Path(sys.executable).parent
-    environment = os.environ | {"PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}"}
+    environment = os.environ | {
+        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
+        # Containers often tell Python to compile all modules that are not installed each time.
+        "PYTHONDONTWRITEBYTECODE": "",
+    }
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

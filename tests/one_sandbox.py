@@ -37,4 +37,5 @@ class OneSandbox:
         key = limits, isolation
         if key not in self._started or self._started[key].has_ended():
             self._started[key] = launching.WarmProcess(limits, isolation)
-        yield self._started[key].control
+        with self._started[key].control.dup() as control:  # a run closes the one it is given
+            yield control

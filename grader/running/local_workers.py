@@ -8,6 +8,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -130,6 +131,9 @@ class LocalWorkers:
         first job.
     attempts : int
         How often a job is tried if its worker dies or raises an unexpected error.
+    shared : socket, optional
+        A connection in the argument of `warm`. It is closed as soon as the workers have ended, so
+        that a process at its other end can end while this one goes on.
     """
 
     def __init__(
@@ -139,12 +143,14 @@ class LocalWorkers:
         seconds: float = 600.0,
         warm: tuple[str, Mapping[str, Any]] | None = None,
         attempts: int = ATTEMPTS,
+        shared: socket.socket | None = None,
     ) -> None:
         self.function = function
         self.number = number or usable_cores()
         self.seconds = seconds
         self.warm = warm
         self.attempts = attempts
+        self.shared = shared
         self._context = multiprocessing.get_context("forkserver")
         self._workers: list[_Worker] = []
         self._starting = threading.Thread(target=self._start_all)
@@ -163,6 +169,8 @@ class LocalWorkers:
         for worker in self._workers:
             worker.stop()
         self._workers = []
+        if self.shared is not None:
+            self.shared.close()
 
     def do(self, jobs: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[Done]:
         """Do the jobs, and yield the outcome of each as soon as it is done.

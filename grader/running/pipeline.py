@@ -216,11 +216,15 @@ def local_workers(
         ``module:name`` of the function that judges.
     control : socket, optional
         The connection to a warm process that they share; see `grader.sandbox.launching.shared`.
-        Default: each worker starts one.
+        It is closed when they have ended. Default: each worker starts one.
     """
     warm = {"limits": asdict(run.limits), "isolation": run.isolation, "control": control}
     return LocalWorkers(
-        function, number, run.seconds, (WARM_UP, warm) if function == JUDGE_JOB else None
+        function,
+        number,
+        run.seconds,
+        (WARM_UP, warm) if function == JUDGE_JOB else None,
+        shared=control,
     )
 
 

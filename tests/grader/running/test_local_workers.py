@@ -6,6 +6,7 @@ import errno
 import multiprocessing
 import os
 import re
+import socket
 
 import pytest
 
@@ -168,3 +169,14 @@ def test_an_error_while_warming_up_is_left_to_the_first_job():
     warm = ("tests.grader.running.odd_jobs:obey", {"order": "raise", "argument": "cold"})
     with LocalWorkers(DOUBLE, 1, warm=warm) as workers:
         assert [done.returned for done in workers.do([("b", {"text": "x"})])] == [b"xx"]
+
+
+def test_a_shared_connection_is_closed_when_the_workers_have_ended():
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.setblocking(False)
+        with LocalWorkers(DOUBLE, 1, shared=ours) as workers:
+            assert [done.returned for done in workers.do([("b", {"text": "x"})])] == [b"xx"]
+            with pytest.raises(BlockingIOError):
+                theirs.recv(1)
+        assert theirs.recv(1) == b""
