@@ -31,6 +31,7 @@ def test_grading_loads_no_server_and_no_kernel(module):
         "arrow",
     ):
         assert heavy not in loaded
+    assert ("numpy" in loaded) == (module == "grader.running.jobs")
 
 
 #: Prints a line for each of these names in a package: its type and its module.
