@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 #: Cell magics whose cells are Python.
 PYTHON_CELLS = ("%%time", "%%capture", "%%prun")
@@ -46,9 +47,14 @@ def without_magics(source: str) -> tuple[str, list[tuple[int, str]]]:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """Return the syntax tree of a text that may be anything; None if it is not Python code."""
+    """Return the syntax tree of a text that may be anything; None if it is not Python code.
+
+    What Python warns of, such as an unknown escape, it says again where the code is executed.
+    """
     try:
-        return ast.parse(source)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

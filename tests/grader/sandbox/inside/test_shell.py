@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -48,6 +50,13 @@ def test_cells_of_exercises_become_the_code_that_ipython_makes_of_them(shell):
     assert len(cells) > 100
     made = [(shell.transform_cell(c), InteractiveShell.transform_cell(shell, c)) for c in cells]
     assert [ours for ours, theirs in made if ours != theirs] == []
+
+
+def test_what_python_warns_of_is_left_to_the_execution(shell):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        assert shell.transform_cell("x = '\\d'\ny = 2") == "x = '\\d'\ny = 2\n"
+    assert told == []
 
 
 def test_a_single_line_may_be_a_magic(sandbox):
