@@ -111,7 +111,7 @@ class _LazyLoader(Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        origins = dict(_imported_names(module))
+        package, origins = module.__name__, dict(_imported_names(module))
         begun = False
 
         def get(name: str) -> object:
@@ -120,23 +120,42 @@ class _LazyLoader(Loader):
             if name in origins:
                 origin, original = origins[name]
                 value = getattr(importlib.import_module(origin), original)
-            elif importlib.util.find_spec(f"{module.__name__}.{name}"):
-                value = importlib.import_module(f"{module.__name__}.{name}")
+            elif importlib.util.find_spec(f"{package}.{name}"):
+                value = importlib.import_module(f"{package}.{name}")
             else:
                 if not begun:
                     begun = True
                     self._loader.exec_module(module)
                 if name not in vars(module):
-                    raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+                    raise AttributeError(f"module {package!r} has no attribute {name!r}")
                 value = vars(module)[name]
             setattr(module, name, value)
             return value
 
         vars(module)["__getattr__"] = get
+        # Names that a module of the package has too, such as `softmax`, which attn_lib.softmax has.
+        shared = {name for name, (origin, _) in origins.items() if origin == f"{package}.{name}"}
+        if shared:
+            module.__class__ = _sharing(shared)
 
     def __getattr__(self, name: str) -> object:
         """Pass on the other methods of a loader, such as those that return source or data files."""
         return getattr(self._loader, name)
+
+
+def _sharing(names: set[str]) -> type[ModuleType]:
+    """Return a class of packages in which these names are never those of modules.
+
+    Python binds each module that it imports to its package. The package's own file would then bind
+    the name again, to what it imports from that module.
+    """
+
+    class Package(ModuleType):
+        def __setattr__(self, name: str, value: object) -> None:
+            if not (name in names and isinstance(value, ModuleType)):
+                super().__setattr__(name, value)
+
+    return Package
 
 
 def _imported_names(module: ModuleType) -> Iterator[tuple[str, tuple[str, str]]]:

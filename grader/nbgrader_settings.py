@@ -44,7 +44,7 @@ def use_judge(c: Config) -> None:
     _judge(c)
     _collect_safely(c)
     _show_safely(c)
-    if "nbgrader.validator" in sys.modules:  # other commands would wait for NumPy
+    if "nbgrader.validator" in sys.modules:  # `python -m grader` has none, and would wait for NumPy
         from attn_lib.course.jupyter.validation import say_points
 
         say_points()

@@ -6,9 +6,6 @@ imported, so it should import no more than they need.
 
 from __future__ import annotations
 
-import gc
-
 from grader.lazy_packages import load_lazily
 
 load_lazily()
-gc.disable()  # imports make no garbage; each worker enables it again

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import json
 import multiprocessing
@@ -343,8 +342,6 @@ def _work(
     cores: set[int],
 ) -> None:
     """Do jobs until the parent closes the pipe. This is executed in the worker."""
-    gc.freeze()  # what the server has imported lives as long as the worker
-    gc.enable()
     if cores:
         with contextlib.suppress(OSError):  # a core may have been taken away in the meantime
             os.sched_setaffinity(0, cores)

@@ -66,6 +66,16 @@ def test_a_lazy_package_has_all_its_names(package, real):
     assert run(LAZILY + ask).splitlines() == real[package]
 
 
+def test_a_name_that_a_module_has_too_is_what_the_package_makes_of_it():
+    code = (
+        "import grader.running.jobs, attn_lib.softmax, sys\n"
+        "from attn_lib import softmax\n"
+        "print(softmax([0, 0]), softmax is attn_lib.softmax, "
+        "softmax is sys.modules['attn_lib.softmax'].softmax)"
+    )
+    assert run(LAZILY + code) == "[0.5 0.5] True True"
+
+
 def test_a_star_import_gives_all_listed_names():
     code = "from nbgrader.preprocessors import *; print(Execute.__module__, LockCells.__module__)"
     expected = "nbgrader.preprocessors.execute nbgrader.preprocessors.lockcells"

@@ -48,7 +48,8 @@ class Observation:
     problem: str = ""  #: why the returned value does not count; empty if it does
     on_these_arguments: bool = False  #: whether the problem may depend on the arguments
     stopped: bool = False  #: whether the user interrupted the call
-    is_stub: bool = False  #: whether the function has no statement but ``raise``
+    #: Whether it raised NotImplementedError, and the function has no other statement than that.
+    is_stub: bool = False
     arose: str = ""  #: the line in which the first NaN or infinity of the call arose
     uses: str = ""  #: the other functions of the notebook that it uses, separated by blanks
 
@@ -234,7 +235,7 @@ def is_written(code: CodeType) -> bool:
 
 
 def _is_stub(function: Callable[..., Any]) -> bool:
-    """Return whether a function has no such statement, for all that can be read of it."""
+    """Return whether a function is known to have no such statement: its source can be read."""
     code = getattr(function, "__code__", None)
     body = None if code is None else _body_of(code)
     return body is not None and not has_statements(body)

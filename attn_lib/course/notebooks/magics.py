@@ -49,7 +49,7 @@ def without_magics(source: str) -> tuple[str, list[tuple[int, str]]]:
 def parsed(source: str) -> ast.Module | None:
     """Return the syntax tree of a text that may be anything; None if it is not Python code.
 
-    What Python warns of, such as an unknown escape, it says again where the code is executed.
+    Python's warnings, such as that of an unknown escape, are left to the execution of the code.
     """
     try:
         with warnings.catch_warnings():

@@ -144,7 +144,7 @@ def first_suitable_of_many(
         Takes a random generator and how many draws to make, and returns arrays whose first axis is
         that of the draws.
     possible : callable
-        Takes these arrays, returns an array that is False for each draw that does not suit.
+        Takes these arrays, returns an array of bools: False only for draws that do not suit.
     suitable : callable
         Takes the arrays of one possible draw, returns whether it suits the task.
 

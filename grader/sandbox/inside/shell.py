@@ -22,6 +22,7 @@ from typing import Any, cast
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.formatters import DisplayFormatter
+from IPython.core.inputtransformer2 import TransformerManager
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import Type
 from traitlets.config import Config
@@ -38,8 +39,12 @@ KEPT_TYPES = ("text/plain", "image/png")
 #: Magics that install packages: without a network they would try until the cell's time is over.
 INSTALLERS = ("pip", "conda", "mamba", "micromamba", "uv")
 
-#: What IPython removes from Python code too: blanks before it, and prompts.
-_REMOVED = re.compile(r"^\s|In \[|>>>")
+#: What IPython changes in Python code too: blanks before it and on empty lines, prompts, and lines
+#: that end in an unusual way.
+_CHANGED = re.compile(
+    r"\A\s|^[ \t]+$|In \[|>>>|^\s*\.{3,}:|[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]", re.MULTILINE
+)
+_USUAL = TransformerManager()
 
 _PICTURES = 8  # the limit of pictures, in multiples of the limit of text
 _LINES = 40  # kept at each end of a traceback
@@ -265,7 +270,11 @@ class Shell(InteractiveShell):
         executing them.
         """
         is_single_line = len(raw_cell.splitlines()) < 2  # which may be a magic, such as ``ls``
-        if is_single_line or _REMOVED.search(raw_cell) or not is_python(raw_cell):
+        is_usual = (
+            self.input_transformers_cleanup == _USUAL.cleanup_transforms
+            and not self.input_transformers_post
+        )
+        if is_single_line or not is_usual or _CHANGED.search(raw_cell) or not is_python(raw_cell):
             return str(super().transform_cell(raw_cell))
         return raw_cell if raw_cell.endswith("\n") else f"{raw_cell}\n"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,13 +36,6 @@ def obey(job: Mapping[str, Any]) -> str:
         raise CannotWork(argument)
     if order == "cores":
         return str(sorted(os.sched_getaffinity(0)))
-    if order == "garbage":
-        cycle: list[Any] = [set()]
-        cycle.append(cycle)
-        still_there = weakref.ref(cycle[0])
-        del cycle
-        _ = [[] for _ in range(2000)]  # enough new objects for Python to look for garbage
-        return "kept" if still_there() is not None else "collected"
     if order == "sleep":
         time.sleep(argument)
     if order == "exit":

@@ -180,8 +180,3 @@ def test_a_shared_connection_is_closed_when_the_workers_have_ended():
             with pytest.raises(BlockingIOError):
                 theirs.recv(1)
         assert theirs.recv(1) == b""
-
-
-def test_workers_collect_garbage():
-    (done,) = run(OBEY, {"a": {"order": "garbage"}}, number=1).values()
-    assert done.returned == b"collected"

@@ -28,6 +28,10 @@ def shell():
         ("In [1]: x = 1\n   ...: y = 2", "x = 1\ny = 2\n"),
         (">>> x = 1\n... y = 2", "x = 1\ny = 2\n"),
         ("x = (7\n%y)", "x = (7\n%y)\n"),
+        ('s = """a\n   \nb"""\nlen(s)', 's = """a\n\nb"""\nlen(s)\n'),
+        ('s = """a\n...: b"""\n', 's = """a\nb"""\n'),
+        ("d = {\n    ...: 1,\n}", "d = {\n1,\n}\n"),
+        ("x = 1\n# c\x0c%ls\n", "x = 1\n# c\x0cget_ipython().run_line_magic('ls', '')\n"),
         ("x = 1\ny = %time x", "x = 1\ny = get_ipython().run_line_magic('time', 'x')\n"),
         ("x = 1\nx?", "x = 1\nget_ipython().run_line_magic('pinfo', 'x')\n"),
         ("x = 1\n!ls", "x = 1\nget_ipython().system('ls')\n"),
@@ -50,6 +54,16 @@ def test_cells_of_exercises_become_the_code_that_ipython_makes_of_them(shell):
     assert len(cells) > 100
     made = [(shell.transform_cell(c), InteractiveShell.transform_cell(shell, c)) for c in cells]
     assert [ours for ours, theirs in made if ours != theirs] == []
+
+
+def test_transformers_that_a_learner_adds_are_applied(shell, monkeypatch):
+    for transformers in (shell.input_transformers_post, shell.input_transformers_cleanup):
+        with monkeypatch.context() as patch:
+            patch.setattr(shell.input_transformer_manager, "line_transforms", [])
+            transformers.append(lambda lines: [line.replace("1", "2") for line in lines])
+            assert shell.transform_cell("x = 1\ny = 1") == "x = 2\ny = 2\n"
+            transformers.pop()
+    assert shell.transform_cell("x = 1\ny = 1") == "x = 1\ny = 1\n"
 
 
 def test_what_python_warns_of_is_left_to_the_execution(shell):
