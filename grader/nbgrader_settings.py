@@ -8,6 +8,7 @@ from pathlib import Path
 import nbgrader
 from traitlets.config import Config
 
+from attn_lib.course.jupyter.validation import say_points
 from grader.course import ROOT, put_alembic_on_path, read_version_here
 
 _AUTOGRADE = (
@@ -44,10 +45,7 @@ def use_judge(c: Config) -> None:
     _judge(c)
     _collect_safely(c)
     _show_safely(c)
-    if "nbgrader.validator" in sys.modules:  # `python -m grader` has none, and would wait for NumPy
-        from attn_lib.course.jupyter.validation import say_points
-
-        say_points()
+    say_points()
 
 
 def _judge(c: Config) -> None:

@@ -17,7 +17,9 @@ def run(code: str) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.parametrize("module", ["grader.running.jobs", "grader.running.pipeline"])
+@pytest.mark.parametrize(
+    "module", ["grader.running.jobs", "grader.running.pipeline", "grader.nbgrader_settings"]
+)
 def test_grading_loads_no_server_and_no_kernel(module):
     loaded = run(f"{LAZILY}import sys, {module}; print(*sys.modules)").split()
     assert module in loaded

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn_lib.attention import scaled_dot_product_attention
-from attn_lib.course.personal.core import (
-    first_suitable_of_many,
-    mistakes_show,
-    personal_rng,
-)
+from attn_lib.course.personal.core import first_suitable_of_many, mistakes_show, personal_rng
 from attn_lib.course.personal.misreadings import any_accepted, none_accepted
 from attn_lib.course.personal.misreadings import dot_products as misreadings
 
